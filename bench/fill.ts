@@ -42,7 +42,7 @@ export async function fill(
     if (head === undefined) break;
     const batch = { chainId: state.chainId, epoch: state.epoch, after: state.head, blocks, head };
     const [began, own, its] = [performance.now(), ownCpu(), treeCpu(databasePid)];
-    ({ state } = await store.apply(batch));
+    state = await store.apply(batch);
     seconds += (performance.now() - began) / 1000;
     cpu += ownCpu() - own;
     databaseCpu += treeCpu(databasePid) - its;

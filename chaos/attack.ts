@@ -59,14 +59,14 @@ export async function fill(store: Store, grants: number): Promise<void> {
       return turn % 100 === 1 ? [own, granted('ALL', { from, to: POPULAR })] : [own];
     }).flat();
     const one: BlockInput = { ...block(number, events), timestamp: now - 10_000 + number };
-    ({ state } = await store.apply({
+    state = await store.apply({
       chainId: 1,
       epoch: state.epoch,
       after: state.head,
       blocks: [one],
       head: one,
       verified: number,
-    }));
+    });
   }
 }
 

@@ -7,8 +7,7 @@ import { decodeAnswer, encodeCheck, encodeList, readVaultState } from '../src/ch
 import { createNode } from '../src/chain/rpc/node.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
-import { asAddress, rowsOf } from '../src/registry/return-data.ts';
-import { decodeV2List } from '../src/registry/v2-list.ts';
+import { asAddress, decodeV2List, rowsOf } from '../src/registry/return-data.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
 import { asText, everyQuestion, recordedList, trueAnswers } from '../test/support/questions.ts';
 import { type Checkpoint, MAINNET, RECORDINGS, type Recording, storageRoots } from '../test/support/vectors.ts';
@@ -156,7 +155,9 @@ async function listV1({ rpc }: Evm, wallet: Address): Promise<Delegation[]> {
     { to: V1, data: `0x4fc69282${wallet.slice(2).padStart(64, '0')}` },
     'latest',
   ]);
-  const incoming = rowsOf('getDelegationsByDelegate', String(data), 5).map(([type, vault, delegate, contract, id]) => {
+  const words = ['type', 'vault', 'delegate', 'contract', 'id'] as const;
+  const incoming = rowsOf('getDelegationsByDelegate', String(data), words).map((row) => {
+    const { type, vault, delegate, contract, id } = row;
     const kind = KINDS_V1[String(BigInt(`0x${type}`))] ?? 'ALL';
     return {
       version: 1 as const,

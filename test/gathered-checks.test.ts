@@ -28,12 +28,12 @@ async function open() {
   const engine = (await openEngine(url, { readOnly: true, role: 'api' })) as Engine;
   const { secret } = await readIdentity(engine);
   const gathered: number[] = [];
-  const readColumns: Engine['readColumns'] = (sql, shared, columns) => {
-    gathered.push(columns[1]?.length ?? 0);
-    return (engine.readColumns as NonNullable<Engine['readColumns']>)(sql, shared, columns);
+  const readMany: Engine['readMany'] = (sql, shared, rows) => {
+    gathered.push(rows.length);
+    return (engine.readMany as NonNullable<Engine['readMany']>)(sql, shared, rows);
   };
   ends.push(store.close, engine.close);
-  const { check } = createReads({ ...engine, readColumns }, createIndexHash(secret));
+  const { check } = createReads({ ...engine, readMany }, createIndexHash(secret));
   return { url, store, check, gathered };
 }
 

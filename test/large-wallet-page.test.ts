@@ -32,7 +32,7 @@ beforeAll(async () => {
       return granted('ERC721', { tokenId: MAX_UINT256 - id, to: address(0x1000 + Number(id % BigInt(HOLDERS))) });
     });
     const one = block(number, number === LAST ? [granted('ALL', { to: UNLIMITED })] : grants);
-    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [one], head: one }));
+    state = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [one], head: one });
   }
   app = appOf(store, timeOf(LAST));
 });

@@ -18,7 +18,7 @@ async function reorganising(tokens = 0) {
     granted('TOKEN', { version: 1, from, tokenId }),
   ]);
   const blocks = [block(100), block(102, [granted('ALL'), ...spam]), block(104)];
-  const { state } = await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(104) });
+  const state = await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(104) });
   let branch = 0;
   let head = state.head;
   const reorg = async () => {
@@ -32,10 +32,10 @@ async function reorganising(tokens = 0) {
       blocks: replaced,
       head: block(104, [], branch),
     });
-    head = done.state.head;
+    head = done.head;
   };
   const add = async (next: BlockInput) => {
-    head = (await store.apply({ chainId: 1, epoch, after: head, blocks: [next], head: next })).state.head;
+    head = (await store.apply({ chainId: 1, epoch, after: head, blocks: [next], head: next })).head;
   };
   return { store, reorg, add };
 }

@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
     const add = async (...blocks: BlockInput[]) => {
       const { number, hash, timestamp } = blocks.at(-1) as BlockInput;
       const head = { number, hash, timestamp };
-      ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks, head }));
+      state = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks, head });
     };
     const ask = (path: string, headers = {}) =>
       appOf(store, timeOf(103)).fetch(new Request(`http://localhost/registry/v2/${path}`, { headers }));
@@ -157,11 +157,11 @@ for (const engine of ENGINES) {
       await restore();
       const repair = async (number: number, to: number) => {
         const blocks = [block(number, [granted('ALL', { to: address(to) })])];
-        ({ state } = await store.repair({ chainId: 1, epoch: state.epoch, blocks }));
+        state = await store.repair({ chainId: 1, epoch: state.epoch, blocks });
       };
       const finalize = async (verified: number) => {
         const { epoch, head } = state as ChainState & { head: BlockInput };
-        ({ state } = await store.apply({ chainId: 1, epoch, after: head, blocks: [], head, verified }));
+        state = await store.apply({ chainId: 1, epoch, after: head, blocks: [], head, verified });
       };
       await add(block(101, [granted('ALL', { to: address(4) })]));
       await add(block(102, [granted('ALL', { to: address(5) })]));

@@ -130,7 +130,7 @@ test('a reorg while the grants are read starts the reading again', async () => {
   const apply = async (events: ReturnType<typeof granted>[], branch: number) => {
     const [blocks, head] = [[block(111, events, branch)], block(112, [], branch)];
     const batch = { chainId: CELO, epoch: state.epoch, after: state.head, blocks, head };
-    ({ state } = await store.apply(branch === 1 ? batch : { ...batch, rollbackTo: HEAD }));
+    state = await store.apply(branch === 1 ? batch : { ...batch, rollbackTo: HEAD });
   };
   await apply(tokens(2500), 1);
   const later = appOf(store, timeOf(112), { chainIds: new Set([CELO]) });

@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
       await chain.add([block(101), fromLog, block(105)]);
       const range = { from: 0, to: 200, limit: 10 };
       expect(await store.uncheckedTimes(chain.chainId, range)).toMatchObject([{ number: 103, timestamp: timeOf(102) }]);
-      const { state } = await store.confirm(chain.chainId, chain.state.epoch, [{ ...block(103), isProven: false }]);
+      const state = await store.confirm(chain.chainId, chain.state.epoch, [{ ...block(103), isProven: false }]);
       expect(state.revision).toBe(chain.state.revision + 1);
       expect(await store.uncheckedTimes(chain.chainId, range)).toEqual([]);
       expect((await store.blockAt(chain.chainId, timeOf(102))).number).toBe(101);
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
       });
       await chain.add([block(101), early(103), early(105)]);
       const confirmed = [103, 105].map((number) => ({ ...block(number), isProven: true }));
-      const { state } = await store.confirm(chain.chainId, chain.state.epoch, confirmed);
+      const state = await store.confirm(chain.chainId, chain.state.epoch, confirmed);
       expect([state.head?.timestamp, (await store.chain(chain.chainId))?.head?.timestamp]).toEqual([
         timeOf(105),
         timeOf(105),

@@ -118,7 +118,7 @@ function createWriter(store: Store, random: () => number) {
     const next = Math.max(verified, last.number - 3);
     const batch = { chainId: CHAIN, epoch: state.epoch, after: state.head, blocks, head: last };
     const rest = { ...(isReorg ? { rollbackTo: from } : {}), ...(next > 0 ? { verified: next } : {}) };
-    ({ state } = await store.apply({ ...batch, ...rest }));
+    state = await store.apply({ ...batch, ...rest });
     for (const one of blocks) kept.set(one.number, one);
     for (const number of kept.keys()) if (number > last.number) kept.delete(number);
   };
@@ -129,7 +129,7 @@ function createWriter(store: Store, random: () => number) {
       ...old,
       logs: random() < 0.5 ? old.logs.slice(1) : block(old.number, randomEvents(), branch).logs,
     };
-    ({ state } = await store.repair({ chainId: CHAIN, epoch: state.epoch, blocks: [repaired] }));
+    state = await store.repair({ chainId: CHAIN, epoch: state.epoch, blocks: [repaired] });
     kept.set(old.number, repaired);
   };
 
@@ -145,7 +145,7 @@ function createWriter(store: Store, random: () => number) {
       branch++;
       const blocks = [block(base + 1, [granted('ALL', { from: FROM, to: FROM, rights: hash(branch) })], branch)];
       const batch = { chainId: CHAIN, epoch: state.epoch, after: head, blocks, head: blocks[0] as BlockInput };
-      ({ state } = await store.apply({ ...batch, rollbackTo: base }));
+      state = await store.apply({ ...batch, rollbackTo: base });
     },
     /** One commit. While the database restarts, it may have succeeded although it failed here: then it continues from there. */
     async step() {

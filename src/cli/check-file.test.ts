@@ -191,10 +191,10 @@ for (const engine of ENGINES) {
         102,
         hots.map((to) => granted('ALL', { to })),
       );
-      let { state } = await store.apply({ chainId: 1, epoch, after: null, blocks: [...before, tip], head: tip });
+      let state = await store.apply({ chainId: 1, epoch, after: null, blocks: [...before, tip], head: tip });
       const grow = async (blocks: readonly BlockInput[], more: { rollbackTo?: number; verified?: number } = {}) => {
         const head = blocks.at(-1) as BlockInput;
-        ({ state } = await store.apply({ chainId: 1, epoch, after: state.head, blocks, head, ...more }));
+        state = await store.apply({ chainId: 1, epoch, after: state.head, blocks, head, ...more });
       };
       return { url, store, grow };
     }

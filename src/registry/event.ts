@@ -31,105 +31,50 @@ export class BadLogError extends Error {
 
 type Field = 'from' | 'to' | 'contract' | 'tokenId' | 'rights' | 'enabled' | 'amount';
 
+type What = Kind | 'VAULT_REVOKED' | 'DELEGATE_REVOKED';
+
 interface Layout {
   readonly event: string;
   readonly version: Version;
-  readonly what: Kind | 'VAULT_REVOKED' | 'DELEGATE_REVOKED';
+  readonly what: What;
   /** How many of the fields are topics; the rest are words of the data. */
   readonly indexed: number;
   readonly fields: readonly Field[];
 }
 
+const EVENTS: readonly (readonly [topic: Bytes32, event: string, version: Version, what: What])[] = [
+  ['0x58781eab4a0743ab1c285a238be846a235f06cdb5b968030573a635e5f8c92fa', 'DelegateForAll', 1, 'ALL'],
+  ['0x8d6b2f5255b8d815cc368855b2251146e003bf4e2fcccaec66145fff5c174b4f', 'DelegateForContract', 1, 'CONTRACT'],
+  ['0xe89c6ba1e8957285aed22618f52aa1dcb9d5bb64e1533d8b55136c72fcf5aa5d', 'DelegateForToken', 1, 'TOKEN'],
+  ['0x32d74befd0b842e19694e3e3af46263e18bcce41352c8b600ff0002b49edf662', 'RevokeAllDelegates', 1, 'VAULT_REVOKED'],
+  ['0x3e34a3ee53064fb79c0ee57448f03774a627a9270b0c41286efb7d8e32dcde93', 'RevokeDelegate', 1, 'DELEGATE_REVOKED'],
+  ['0xda3ef6410e30373a9137f83f9781a8129962b6882532b7c229de2e39de423227', 'DelegateAll', 2, 'ALL'],
+  ['0x021be15e24de4afc43cfb5d0ba95ca38e0783571e05c12bbe6aece8842ae82df', 'DelegateContract', 2, 'CONTRACT'],
+  ['0x15e7a1bdcd507dd632d797d38e60cc5a9c0749b9a63097a215c4d006126825c6', 'DelegateERC721', 2, 'ERC721'],
+  ['0x6ebd000dfc4dc9df04f723f827bae7694230795e8f22ed4af438e074cc982d18', 'DelegateERC20', 2, 'ERC20'],
+  ['0x27ab1adc9bca76301ed7a691320766dfa4b4b1aa32c9e05cf789611be7f8c75f', 'DelegateERC1155', 2, 'ERC1155'],
+];
+
+function fieldsOf(version: Version, what: What): Field[] {
+  if (what === 'VAULT_REVOKED') return ['from'];
+  if (what === 'DELEGATE_REVOKED') return ['from', 'to'];
+  const { contract, tokenId, amount } = KINDS[what];
+  const scope: Field[] = [...(contract ? ['contract' as const] : []), ...(tokenId ? ['tokenId' as const] : [])];
+  return ['from', 'to', ...scope, ...(hasRights(version) ? ['rights' as const] : []), amount ? 'amount' : 'enabled'];
+}
+
+/** v2 has its addresses as topics, v1 none. */
 const LAYOUTS: ReadonlyMap<string, Layout> = new Map(
-  (
-    [
-      [
-        '0x58781eab4a0743ab1c285a238be846a235f06cdb5b968030573a635e5f8c92fa',
-        'DelegateForAll',
-        1,
-        'ALL',
-        0,
-        ['from', 'to', 'enabled'],
-      ],
-      [
-        '0x8d6b2f5255b8d815cc368855b2251146e003bf4e2fcccaec66145fff5c174b4f',
-        'DelegateForContract',
-        1,
-        'CONTRACT',
-        0,
-        ['from', 'to', 'contract', 'enabled'],
-      ],
-      [
-        '0xe89c6ba1e8957285aed22618f52aa1dcb9d5bb64e1533d8b55136c72fcf5aa5d',
-        'DelegateForToken',
-        1,
-        'TOKEN',
-        0,
-        ['from', 'to', 'contract', 'tokenId', 'enabled'],
-      ],
-      [
-        '0x32d74befd0b842e19694e3e3af46263e18bcce41352c8b600ff0002b49edf662',
-        'RevokeAllDelegates',
-        1,
-        'VAULT_REVOKED',
-        0,
-        ['from'],
-      ],
-      [
-        '0x3e34a3ee53064fb79c0ee57448f03774a627a9270b0c41286efb7d8e32dcde93',
-        'RevokeDelegate',
-        1,
-        'DELEGATE_REVOKED',
-        0,
-        ['from', 'to'],
-      ],
-      [
-        '0xda3ef6410e30373a9137f83f9781a8129962b6882532b7c229de2e39de423227',
-        'DelegateAll',
-        2,
-        'ALL',
-        2,
-        ['from', 'to', 'rights', 'enabled'],
-      ],
-      [
-        '0x021be15e24de4afc43cfb5d0ba95ca38e0783571e05c12bbe6aece8842ae82df',
-        'DelegateContract',
-        2,
-        'CONTRACT',
-        3,
-        ['from', 'to', 'contract', 'rights', 'enabled'],
-      ],
-      [
-        '0x15e7a1bdcd507dd632d797d38e60cc5a9c0749b9a63097a215c4d006126825c6',
-        'DelegateERC721',
-        2,
-        'ERC721',
-        3,
-        ['from', 'to', 'contract', 'tokenId', 'rights', 'enabled'],
-      ],
-      [
-        '0x6ebd000dfc4dc9df04f723f827bae7694230795e8f22ed4af438e074cc982d18',
-        'DelegateERC20',
-        2,
-        'ERC20',
-        3,
-        ['from', 'to', 'contract', 'rights', 'amount'],
-      ],
-      [
-        '0x27ab1adc9bca76301ed7a691320766dfa4b4b1aa32c9e05cf789611be7f8c75f',
-        'DelegateERC1155',
-        2,
-        'ERC1155',
-        3,
-        ['from', 'to', 'contract', 'tokenId', 'rights', 'amount'],
-      ],
-    ] as const
-  ).map(([topic, event, version, what, indexed, fields]) => [topic, { event, version, what, indexed, fields }]),
+  EVENTS.map(([topic, event, version, what]) => {
+    const fields = fieldsOf(version, what);
+    const indexed = version === 1 ? 0 : fields.includes('contract') ? 3 : 2;
+    return [topic, { event, version, what, indexed, fields }];
+  }),
 );
 
 /** The first topics of a version's events: what to ask a node for. */
 export function eventTopics(version: Version): Bytes32[] {
-  return [...LAYOUTS].filter(([, layout]) => layout.version === version).map(([topic]) => topic as Bytes32);
+  return EVENTS.filter(([, , of]) => of === version).map(([topic]) => topic);
 }
 
 const TOPIC = /^0x[0-9a-f]{64}$/i;

@@ -34,32 +34,28 @@ const V2: Address = '0x00000000000000447e69651d841bd8d104bed493';
 /** On chains of the zkSync type an address depends on more than the deployer's salt. */
 const V2_ON_ZKSYNC: Address = '0x0000000059a24eb229eed07ac44229db56c5d797';
 
-interface Traits {
-  v1?: true;
-  zksync?: true;
-  testnet?: true;
-  onDemand?: true;
-  noBloom?: true;
-  provable?: boolean;
-  stateSync?: true;
-  finality?: Finality;
-  firstBlock?: Network['firstBlock'];
-}
+type Traits = Partial<
+  Pick<Network, 'testnet' | 'onDemand' | 'bloom' | 'provable' | 'stateSync' | 'finality' | 'firstBlock'>
+> & {
+  readonly v1?: true;
+  readonly zksync?: true;
+};
 
-function network(chainId: number, name: string, blockSeconds: number, traits: Traits = {}): Network {
-  const v2 = traits.zksync ? V2_ON_ZKSYNC : V2;
+function network(chainId: number, name: string, blockSeconds: number, { v1, zksync, ...traits }: Traits = {}): Network {
+  const v2 = zksync ? V2_ON_ZKSYNC : V2;
   return {
     chainId,
     name,
     blockSeconds,
-    testnet: traits.testnet ?? false,
-    registries: traits.v1 ? { 1: V1, 2: v2 } : { 2: v2 },
-    firstBlock: traits.firstBlock ?? {},
-    onDemand: traits.onDemand ?? traits.zksync ?? false,
-    bloom: !(traits.noBloom ?? traits.zksync ?? false),
-    provable: traits.zksync ? false : traits.provable,
-    stateSync: traits.stateSync ?? false,
-    finality: traits.finality ?? 'tag',
+    registries: v1 ? { 1: V1, 2: v2 } : { 2: v2 },
+    firstBlock: {},
+    testnet: false,
+    onDemand: zksync ?? false,
+    bloom: !zksync,
+    provable: zksync ? false : undefined,
+    stateSync: false,
+    finality: 'tag',
+    ...traits,
     // Ten blocks without news is trouble anywhere; below a minute it would be noise on the fast chains.
     maxLagSeconds: Math.max(60, 10 * blockSeconds),
   };
@@ -79,7 +75,7 @@ export const NETWORKS: ReadonlyMap<number, Network> = new Map(
     network(1101, 'Polygon zkEVM', 3, { onDemand: true }),
     network(1284, 'Moonbeam', 6),
     network(1285, 'Moonriver', 6),
-    network(1329, 'Sei', 0.4, { noBloom: true }),
+    network(1329, 'Sei', 0.4, { bloom: false }),
     network(1996, 'Sanko', 1, { onDemand: true }),
     network(2020, 'Ronin', 3),
     network(2741, 'Abstract', 1, { zksync: true }),

@@ -1,6 +1,5 @@
 // Calls of the registries: what grants or revokes a delegation, and how calls are encoded as transaction input.
 
-import { encodeArray, encodeBytes } from './abi-array.ts';
 import { type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
 import type { Version } from './versions.ts';
 
@@ -60,6 +59,25 @@ export const revokeCall = (key: DelegationKey): RegistryCall => setterCall(key, 
 export function word(value: string | boolean): string {
   if (typeof value === 'boolean') return (value ? '1' : '0').padStart(64, '0');
   return value.startsWith('0x') ? value.slice(2).padStart(64, '0') : BigInt(value).toString(16).padStart(64, '0');
+}
+
+const numberWord = (value: number) => word(String(value));
+
+/** Bytes of any length: their number, and the bytes themselves up to a whole word. */
+export function encodeBytes(data: string): string {
+  const digits = data.slice(2);
+  return `${numberWord(digits.length / 2)}${digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')}`;
+}
+
+/** A single argument that is an array of elements without a fixed length. */
+export function encodeArray(elements: readonly string[]): string {
+  let at = 32 * elements.length;
+  const offsets = elements.map((element) => {
+    const offset = numberWord(at);
+    at += element.length / 2;
+    return offset;
+  });
+  return `${numberWord(32)}${numberWord(elements.length)}${offsets.join('')}${elements.join('')}`;
 }
 
 export const encodeCall = ([registry, , name, args]: RegistryCall): string =>

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { address, COLD, HOT } from '../../test/support/fixtures.ts';
 import { MAINNET } from '../../test/support/vectors.ts';
 import type { Address } from './delegation.ts';
-import { BadReturnDataError } from './return-data.ts';
-import { decodeVaultState, revokedDelegate } from './v1-revocation.ts';
+import { BadReturnDataError, decodeVaultState } from './return-data.ts';
+import { revokedDelegate } from './v1-revocation.ts';
 
 const REGISTRY = MAINNET.registries[1] as Address;
 const call = (selector: string, argument: Address) => `0x${selector}${argument.slice(2).padStart(64, '0')}`;

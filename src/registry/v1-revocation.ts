@@ -1,7 +1,6 @@
 // Who was revoked by a v1 `RevokeDelegate(V, V)`: the log does not say.
 
-import type { Address, DelegationKey } from './delegation.ts';
-import { asAddress, rowsOf } from './return-data.ts';
+import type { Address } from './delegation.ts';
 
 export interface Transaction {
   readonly from: string;
@@ -25,39 +24,4 @@ export function revokedDelegate(transaction: Transaction, vault: Address, regist
   if (input.startsWith(REVOKE_DELEGATE)) return argument;
   // A wallet that revokes itself as its own delegate; with any other argument the log would name that vault.
   return input.startsWith(REVOKE_SELF) && argument === vault ? vault : null;
-}
-
-/** The raw return data of the v1 registry's three getters for one wallet at one block. */
-export interface RawVaultState {
-  readonly getDelegatesForAll: string;
-  readonly getContractLevelDelegations: string;
-  readonly getTokenLevelDelegations: string;
-}
-
-/** Every v1 delegation that the registry has for the wallet. */
-export function decodeVaultState(vault: Address, raw: RawVaultState): DelegationKey[] {
-  const base = { version: 1, from: vault, rights: null } as const;
-  return [
-    ...rowsOf('getDelegatesForAll', raw.getDelegatesForAll, 1).map(
-      ([to]): DelegationKey => ({ ...base, kind: 'ALL', to: asAddress(to), contract: null, tokenId: null }),
-    ),
-    ...rowsOf('getContractLevelDelegations', raw.getContractLevelDelegations, 2).map(
-      ([contract, to]): DelegationKey => ({
-        ...base,
-        kind: 'CONTRACT',
-        to: asAddress(to),
-        contract: asAddress(contract),
-        tokenId: null,
-      }),
-    ),
-    ...rowsOf('getTokenLevelDelegations', raw.getTokenLevelDelegations, 3).map(
-      ([contract, tokenId, to]): DelegationKey => ({
-        ...base,
-        kind: 'TOKEN',
-        to: asAddress(to),
-        contract: asAddress(contract),
-        tokenId: BigInt(`0x${tokenId}`),
-      }),
-    ),
-  ];
 }

@@ -122,6 +122,7 @@ async function* logsByBlock(
   if (block.length > 0) yield block;
 }
 
+/** A block with its settled revocations. A settlement by the state of a block that is not exported is left out. */
 async function toBlock(
   store: Store,
   chainId: number,
@@ -129,27 +130,17 @@ async function toBlock(
   lastBlock: number,
 ): Promise<BlockInput> {
   const { block } = records[0] as LogRecord;
+  const { number } = block;
   const vaults = new Set<Address>();
   for (const { event, revoked } of records) if (event.type === 'unknownRevoked' && !revoked) vaults.add(event.from);
-  const settlements = vaults.size === 0 ? [] : await readSettlements(store, chainId, vaults, block.number, lastBlock);
-  const logs = records.map(({ block: _, ...log }): LogInput => log);
-  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) };
-}
-
-/** The settled revocations of a block. A settlement by the state of a block that is not exported is left out. */
-async function readSettlements(
-  store: Store,
-  chainId: number,
-  vaults: ReadonlySet<Address>,
-  number: number,
-  lastBlock: number,
-): Promise<Settlement[]> {
-  const found = await store.revocations(chainId, { from: number, to: number });
-  return found.flatMap(({ vault, block, ended, readAt }) =>
+  const found = vaults.size === 0 ? [] : await store.revocations(chainId, { from: number, to: number });
+  const settlements = found.flatMap(({ vault, block: { hash }, ended, readAt }): Settlement[] =>
     readAt === null || readAt > lastBlock || !vaults.has(vault)
       ? []
-      : [{ vault, block: { number, hash: block.hash }, readAt, pairs: ended, complete: true }],
+      : [{ vault, block: { number, hash }, readAt, pairs: ended, complete: true }],
   );
+  const logs = records.map(({ block: _, ...log }): LogInput => log);
+  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) };
 }
 
 export interface CheckedArchive {
@@ -213,7 +204,7 @@ export async function importArchive(
   const flush = async (head: BlockRef) => {
     const ref = { number: head.number, hash: head.hash, timestamp: head.timestamp };
     const after = state.head;
-    ({ state } = await store.apply({ chainId, epoch, after, blocks, head: ref, verified: ref.number }));
+    state = await store.apply({ chainId, epoch, after, blocks, head: ref, verified: ref.number });
     [blocks, pending] = [[], 0];
   };
   for await (const line of lines) {

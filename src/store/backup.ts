@@ -17,12 +17,8 @@ export function backUpSqlite(path: string, file: string): number {
   rmSync(partial, { force: true });
   try {
     createFile(partial);
-    const source = new Database(path, { readonly: true });
-    try {
-      source.run('VACUUM INTO ?', [partial]);
-    } finally {
-      source.close();
-    }
+    using source = new Database(path, { readonly: true });
+    source.run('VACUUM INTO ?', [partial]);
     checkCopy(partial);
     const written = openSync(partial, 'r+');
     fsyncSync(written);
@@ -36,11 +32,7 @@ export function backUpSqlite(path: string, file: string): number {
 }
 
 function checkCopy(path: string): void {
-  const copy = new Database(path, { readonly: true });
-  try {
-    const [[result] = []] = copy.query('PRAGMA quick_check').values();
-    if (result !== 'ok') throw new Error(`the copy is damaged: ${result}`);
-  } finally {
-    copy.close();
-  }
+  using copy = new Database(path, { readonly: true });
+  const [[result] = []] = copy.query('PRAGMA quick_check').values();
+  if (result !== 'ok') throw new Error(`the copy is damaged: ${result}`);
 }

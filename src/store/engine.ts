@@ -79,12 +79,10 @@ export interface Engine {
   pool(): PoolStatus | null;
   rows(sql: string, params: readonly Param[]): Awaitable<Row[]>;
   /**
-   * Reads with parameters $1, $2, … that are shared, then each column of many rows as an array. Null if a statement costs no round
+   * Reads with parameters $1, $2, … that are shared, then each column of the rows as an array. Null if a statement costs no round
    * trip, so that many statements cost no more than one for all.
    */
-  readonly readColumns:
-    | ((sql: string, shared: readonly Param[], columns: readonly (readonly Param[])[]) => Promise<Row[]>)
-    | null;
+  readonly readMany: ((sql: string, shared: readonly Param[], rows: readonly Param[][]) => Promise<Row[]>) | null;
   /** Commits everything the work did, or nothing. Transactions run one at a time. */
   transaction<T>(work: (tx: WriteTransaction) => Promise<T>, timeout?: StatementTimeout): Promise<T>;
   close(): Promise<void>;

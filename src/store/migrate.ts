@@ -97,11 +97,11 @@ export function fenced(engine: Engine, schema: Schema): Engine {
       return explained(error);
     }
   };
-  const { readColumns } = engine;
+  const { readMany } = engine;
   return {
     ...engine,
     rows: (sql, params) => read(() => engine.rows(sql, params)),
-    readColumns: readColumns === null ? null : async (...args) => read(() => readColumns(...args)),
+    readMany: readMany === null ? null : async (...args) => read(() => readMany(...args)),
     transaction: (work, timeout) =>
       engine.transaction(async (tx) => {
         const [row] = await tx.rows(version, []);

@@ -1,7 +1,7 @@
 // The PostgreSQL engine: for several processes and machines.
 
+import { connect as connectSocket } from 'node:net';
 import { SQL } from 'bun';
-import { connectionFault } from './connection-fault.ts';
 import type {
   BulkStatement,
   Cell,
@@ -37,6 +37,7 @@ const WRITE_MS = 60_000;
  */
 const IDLE_MS = 5000;
 const CONNECT_SECONDS = 5;
+const PROBE_MS = 2000;
 const LISTEN_RETRY_MS = 2000;
 const CONNECTIONS = 8;
 /** A connection that is idle for this long is closed: a server has few, and processes share them. */
@@ -163,7 +164,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   } catch (cause) {
     await close();
     // Neither the driver's message nor this one contains the password.
-    const where = await connectionFault(url, 5432);
+    const where = await connectionFault(url);
     throw new StoreError('bad-store', `Cannot connect to PostgreSQL at ${where}. ${(cause as Error).message}.`, {
       cause,
     });
@@ -173,8 +174,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     notices,
     pool: () => ({ size: connections, running }),
     rows: (sql, params) => request.short((pool) => readRows(pool, sql, params)),
-    readColumns: (sql, shared, columns) =>
-      request.short((pool) => readRows(pool, sql, [...shared, ...columns.map(arrayText)])),
+    readMany: (sql, shared, rows) => request.short((pool) => readRows(pool, sql, [...shared, ...toColumns(rows)])),
     async transaction(work, timeout = 'long') {
       if (readOnly) throw new StoreError('bad-store', 'The store is open for reading only.');
       return request[timeout]((pool) =>
@@ -186,6 +186,23 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     },
     close,
   };
+}
+
+/** The host and port of the URL, and the system's error if no connection is accepted there: the driver does not say why. */
+function connectionFault(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const [host, at] = [hostname.replace(/^\[|\]$/g, '') || 'localhost', Number(port || 5432)];
+  const where = `${hostname || 'localhost'}:${at}`;
+  return new Promise((resolve) => {
+    const socket = connectSocket({ host, port: at, timeout: PROBE_MS });
+    const end = (fault: string) => {
+      socket.destroy();
+      resolve(`${where}${fault}`);
+    };
+    socket.on('connect', () => end(''));
+    socket.on('timeout', () => end(': ETIMEDOUT'));
+    socket.on('error', (error: NodeJS.ErrnoException) => end(`: ${error.code ?? error.message}`));
+  });
 }
 
 /**

@@ -48,7 +48,7 @@ export function openSqlite(path: string, { readOnly = false, mustExist = false }
     notices: null,
     pool: () => null,
     rows: reader.rows,
-    readColumns: null,
+    readMany: null,
     async transaction(work) {
       if (writer === null) throw new StoreError('bad-store', 'The store is open for reading only.');
       if (closed) throw new StoreError('bad-store', 'The store is closed.');
@@ -118,14 +118,8 @@ function connect(path: string, readOnly: boolean, cacheKb: number): Connection {
   const database = openFile(path, readOnly);
   database.run(`PRAGMA cache_size = -${cacheKb}`);
   const statements = new Map<string, Statement<unknown, Param[]>>();
-  const prepared = (sql: string) => {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      statement = database.prepare<unknown, Param[]>(sqliteSql(sql));
-      statements.set(sql, statement);
-    }
-    return statement;
-  };
+  const prepare = (sql: string) => database.prepare<unknown, Param[]>(sqliteSql(sql));
+  const prepared = (sql: string) => statements.getOrInsertComputed(sql, prepare);
   return {
     dialect: 'sqlite',
     rows(sql, params) {

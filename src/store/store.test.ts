@@ -391,7 +391,7 @@ for (const engine of ENGINES) {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL')]), block(104, [granted('ERC20')]), block(105)]);
       const missed = { ...block(102, [ended('ALL')]) };
-      const { state } = await chain.repair([missed]);
+      const state = await chain.repair([missed]);
       expect([await chain.ask(asksAll, 101), await chain.ask(asksAll, 102), await chain.ask(asksAll)]).toEqual([
         true,
         false,

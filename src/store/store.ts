@@ -116,10 +116,6 @@ export interface CommitInput {
   readonly resume?: true;
 }
 
-export interface CommitResult {
-  readonly state: ChainState;
-}
-
 /**
  * Blocks at or below the head with all their logs, which replace the stored ones. v1 revocations of their wallets are settled
  * again from there on.
@@ -387,7 +383,8 @@ export interface ReplicatedReads {
   blockAt(chainId: number, timestamp: number): Promise<BlockAt>;
 }
 
-export interface Store extends ReplicatedReads {
+/** What only the primary answers: writes, and the reads of followers and operators. */
+export interface PrimaryOnly {
   /** Unique to this store. */
   readonly id: string;
   /** Null on SQLite. */
@@ -398,19 +395,19 @@ export interface Store extends ReplicatedReads {
   lags(since: number): Promise<LagSample[]>;
   /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
   claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
-  apply(commit: CommitInput): Promise<CommitResult>;
+  apply(commit: CommitInput): Promise<ChainState>;
   /** Updates the given fields of the chain's state. */
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;
   /** Keeps a sample of the chain's lag for a day. */
   recordLag(epoch: number, sample: LagSample): Promise<void>;
   /** Replaces the logs of blocks and derives the spans of their wallets again. */
-  repair(repair: Repair): Promise<CommitResult>;
+  repair(repair: Repair): Promise<ChainState>;
   /** Sets the times of kept blocks from their headers, and marks those whose logs are proven. */
-  confirm(chainId: number, epoch: number, blocks: readonly ConfirmedBlock[]): Promise<CommitResult>;
+  confirm(chainId: number, epoch: number, blocks: readonly ConfirmedBlock[]): Promise<ChainState>;
   /** Records what the registry's state showed about v1 revocations. Nothing if there was a commit after the given one. */
-  settle(chainId: number, epoch: number, settlements: readonly Settlement[], commits?: number): Promise<CommitResult>;
+  settle(chainId: number, epoch: number, settlements: readonly Settlement[], commits?: number): Promise<ChainState>;
   /** Discards what is recorded about a wallet's revocations from a block on, so that it is read again. */
-  unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<CommitResult>;
+  unsettle(chainId: number, epoch: number, vault: Address, from: number): Promise<ChainState>;
   /** Takes or renews the lease of a chain if it is free, expired, or the holder's own. Returns the current holder. */
   lease(chainId: number, holder: string, forMs: number): Promise<string>;
   /** Releases the lease if this holder has it. */
@@ -453,6 +450,9 @@ export interface Store extends ReplicatedReads {
   size(): Promise<number>;
   close(): Promise<void>;
 }
+
+/** Without members of its own, so that each is declared as one or the other. */
+export type Store = ReplicatedReads & PrimaryOnly;
 
 export interface Revocation {
   readonly vault: Address;

@@ -12,11 +12,7 @@ export function createRounds<Item>(): Rounds<Item> {
   /** Items that wait, by caller, in the order of their turns. */
   const waiting = new Map<string, Item[]>();
   return {
-    add(caller, item) {
-      const own = waiting.get(caller);
-      if (own === undefined) waiting.set(caller, [item]);
-      else own.push(item);
-    },
+    add: (caller, item) => void waiting.getOrInsertComputed(caller, () => []).push(item),
     take(isReady = () => true) {
       for (const [caller, own] of waiting) {
         if (!isReady(caller)) continue;

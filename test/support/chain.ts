@@ -40,19 +40,16 @@ export async function newChain(store: Store, chainId = ++chains) {
       if (tip === null) throw new Error('nothing to add');
       const head = { number: tip.number, hash: tip.hash, timestamp: tip.timestamp };
       const batch = { chainId, epoch: state.epoch, after: state.head, blocks, head, ...more };
-      const result = await store.apply(batch);
-      state = result.state;
-      return result;
+      state = await store.apply(batch);
+      return state;
     },
     async repair(blocks: BlockInput[]) {
-      const result = await store.repair({ chainId, epoch: state.epoch, blocks });
-      state = result.state;
-      return result;
+      state = await store.repair({ chainId, epoch: state.epoch, blocks });
+      return state;
     },
     async settle(...settlements: Settlement[]) {
-      const result = await store.settle(chainId, state.epoch, settlements);
-      state = result.state;
-      return result;
+      state = await store.settle(chainId, state.epoch, settlements);
+      return state;
     },
     ask: async (question: Question, at?: number) =>
       answer(question, (await store.check(chainId, question, at)).granting),

@@ -23,7 +23,7 @@ if (import.meta.main) {
   let state = await store.claim(1, 1);
   const add = async (one: BlockInput, more = {}) => {
     const batch = { chainId: 1, epoch: state.epoch, after: state.head, blocks: [one], head: one, ...more };
-    ({ state } = await store.apply(batch));
+    state = await store.apply(batch);
   };
   for (let number = 1, id = 0; number <= GRANTED; number++) {
     const grants = Array.from({ length: A_BLOCK }, () => granted('TOKEN', { tokenId: BigInt(id++) }));

@@ -15,7 +15,7 @@ export async function fillLongList(url: string, count: number, granters: number)
       return { logIndex, transactionHash: hash(id++), event: { type: 'granted', delegation: one } as const };
     });
     const head = { number, hash: hash(number, 7), timestamp: Math.floor(Date.now() / 1000), logs };
-    ({ state } = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head }));
+    state = await store.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks: [head], head });
   }
   await store.close();
 }

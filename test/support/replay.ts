@@ -1,7 +1,7 @@
 // Turns a recording of the genuine registries into the chain of a fake node.
 
 import type { Address } from '../../src/registry/delegation.ts';
-import type { RawVaultState } from '../../src/registry/v1-revocation.ts';
+import type { RawVaultState } from '../../src/registry/return-data.ts';
 import { type FakeBlock, sealedHeader, stateOf } from './fake-node.ts';
 import { type History, stateAfter, stateRootOf } from './registry-state.ts';
 import { MAINNET, type Recording } from './vectors.ts';

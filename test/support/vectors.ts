@@ -4,7 +4,8 @@ import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import { decodeEvent } from '../../src/registry/event.ts';
 import { NETWORKS, type Network, registryAt } from '../../src/registry/network.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
-import { type RawVaultState, revokedDelegate } from '../../src/registry/v1-revocation.ts';
+import type { RawVaultState } from '../../src/registry/return-data.ts';
+import { revokedDelegate } from '../../src/registry/v1-revocation.ts';
 import type { BlockInput, LogInput, Settlement } from '../../src/store/store.ts';
 
 export interface Recording {

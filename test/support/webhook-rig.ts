@@ -57,7 +57,7 @@ export async function createWebhookRig(url: string, defaults: Pick<DelivererOpti
         ...(rollbackTo === undefined ? {} : { rollbackTo }),
         ...(isFinal ? { verified: head.number } : {}),
       };
-      ({ state } = await store.apply({ ...base, blocks: [head], head, ...rest }));
+      state = await store.apply({ ...base, blocks: [head], head, ...rest });
     },
     async create(target: string, { filter = ALL, at = 'final', owner, isConfirmed = true }: Created = {}) {
       const cursor = await startCursor({ filter, at }, { store, chainIds: SERVED });

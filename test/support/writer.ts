@@ -35,7 +35,7 @@ if (import.meta.main) {
   for (let turn = 0; ; turn++) {
     const commit = nextCommit(state.head, turn);
     const head = commit.blocks.at(-1) as BlockInput;
-    ({ state } = await store.apply({ chainId, epoch: state.epoch, after: state.head, head, ...commit }));
+    state = await store.apply({ chainId, epoch: state.epoch, after: state.head, head, ...commit });
     process.stdout.write(`${head.number} ${head.hash}\n`);
   }
 }

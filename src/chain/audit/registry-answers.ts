@@ -3,8 +3,7 @@
 import { answer, type Question, questionFor } from '../../registry/check.ts';
 import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import { BadReturnDataError } from '../../registry/return-data.ts';
-import { decodeV2List } from '../../registry/v2-list.ts';
+import { BadReturnDataError, decodeV2List } from '../../registry/return-data.ts';
 import { ALL_VERSIONS, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Statement } from '../../store/halt.ts';

@@ -4,8 +4,8 @@ import { asksBalance, type Question } from '../../registry/check.ts';
 import type { Address } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
 import { word } from '../../registry/registry-call.ts';
+import { decodeVaultState } from '../../registry/return-data.ts';
 import { selectorOf } from '../../registry/scopes.ts';
-import { decodeVaultState } from '../../registry/v1-revocation.ts';
 import type { BlockId, Node } from '../rpc/node.ts';
 
 /** The call data of a check. */

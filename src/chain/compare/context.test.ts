@@ -29,9 +29,9 @@ test('the result of an older commit that arrives later replaces nothing', async 
   const { promise, resolve } = Promise.withResolvers<void>();
   const older = context.commit(async (state) => {
     await promise;
-    return { state: { ...state, commits: 2 } };
+    return { ...state, commits: 2 };
   });
-  await context.commit(async (state) => ({ state: { ...state, commits: 3 } }));
+  await context.commit(async (state) => ({ ...state, commits: 3 }));
   resolve();
   await older;
   expect(context.state?.commits).toBe(3);

@@ -3,7 +3,7 @@
 import type { Finality, Network } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { type Dispute, describeHalt, type Halt, MAX_DISPUTED, MAX_DISPUTES } from '../../store/halt.ts';
-import type { BlockRef, ChainState, CommitResult, Report, Store } from '../../store/store.ts';
+import type { BlockRef, ChainState, Report, Store } from '../../store/store.ts';
 import { createProvability } from '../prove/provability.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
 
@@ -72,14 +72,13 @@ export function createContext(options: ContextOptions) {
   }
 
   /** Writes to the store under our epoch. */
-  async function commit(change: (state: ChainState) => Promise<CommitResult>): Promise<ChainState> {
+  async function commit(change: (state: ChainState) => Promise<ChainState>): Promise<ChainState> {
     if (state === null) throw new Error('The chain must be claimed before it is written to.');
-    return adopt((await change(state)).state);
+    return adopt(await change(state));
   }
 
   /** Stores facts about the chain that are not blocks. */
-  const report = (report: Report) =>
-    commit(async ({ epoch }) => ({ state: await store.report(chainId, epoch, report) }));
+  const report = (report: Report) => commit(({ epoch }) => store.report(chainId, epoch, report));
 
   /** Emits the `halted` event. */
   const reportHalt = (halt: Halt) =>

@@ -16,11 +16,11 @@ test('a range that takes several transactions rolls back in the first alone: a l
     store: {
       async apply(batch: CommitInput) {
         batches.push(batch);
-        return { state: { ...state, head: batch.head } };
+        return { ...state, head: batch.head };
       },
     },
-    async commit(change: (from: ChainState) => Promise<{ state: ChainState }>) {
-      state = (await change(state)).state;
+    async commit(change: (from: ChainState) => Promise<ChainState>) {
+      state = await change(state);
       return state;
     },
     onEvent() {},

@@ -58,9 +58,9 @@ export function createRound(
 
   const write = (settlements: readonly Settlement[]) =>
     context.commit(async ({ epoch }) => {
-      const result = await store.settle(network.chainId, epoch, settlements, since.commits);
-      since.commits = result.state.commits;
-      return result;
+      const state = await store.settle(network.chainId, epoch, settlements, since.commits);
+      since.commits = state.commits;
+      return state;
     });
 
   async function readBlock(some: readonly Asked[]): Promise<void> {

@@ -178,7 +178,7 @@ for (const engine of ENGINES) {
       const tip = (branch: number) =>
         block(101, branch % 2 === 0 ? hots.map((to) => granted('ALL', { to })) : [], branch);
       let branch = 0;
-      let { state } = await store.apply({ chainId, epoch, after: null, blocks: [block(100), tip(0)], head: tip(0) });
+      let state = await store.apply({ chainId, epoch, after: null, blocks: [block(100), tip(0)], head: tip(0) });
       let reads = 0;
       let reorgsBefore: readonly number[] = [];
       const moving = new Proxy(store, {
@@ -188,7 +188,7 @@ for (const engine of ENGINES) {
             if (reorgsBefore.includes(++reads)) {
               const head = tip(++branch);
               const after = { after: state.head, rollbackTo: 100 };
-              ({ state } = await target.apply({ chainId, epoch, ...after, blocks: [head], head }));
+              state = await target.apply({ chainId, epoch, ...after, blocks: [head], head });
             }
             return target.checkMany(...args);
           };

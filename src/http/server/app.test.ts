@@ -162,7 +162,7 @@ describe('the API', () => {
       return found.map(({ headers }) => headers.get('etag'));
     };
     const before = await tags();
-    const { state } = await own.apply({ chainId: 1, epoch, after: first.state.head, blocks: [], head: block(101) });
+    const state = await own.apply({ chainId: 1, epoch, after: first.head, blocks: [], head: block(101) });
     const emptyBlock = await tags();
     // The value and the lists are as they were; the explanation names another block.
     expect(emptyBlock.map((tag, turn) => tag === before[turn])).toEqual([true, false, true, true]);

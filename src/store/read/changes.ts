@@ -10,25 +10,13 @@ import type { IndexHash } from '../index-hash.ts';
 import { blockDecoder } from '../rows/block-row.ts';
 import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
-import { columns, ofTable } from '../rows/columns.ts';
+import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { type SpanIndex, spansBy } from '../rows/span-index.ts';
 import { asNumber, limited, once, params } from '../rows/sql.ts';
 import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, FinalPoint, Store } from '../store.ts';
 import { DETAILED, hashOf, timeOf, transactionOf } from './held-columns.ts';
 
-/** Columns of the chain's row. */
-const OF_CHAIN = [
-  'stamp',
-  'void_from',
-  'undo_number',
-  'undo_hash',
-  'undo_timestamp',
-  'final_revision',
-  'final_stamp',
-  'final_head',
-  'final_rewritten',
-] as const;
 /** What a scan finds: a span, and the log that ended or began it. */
 const FOUND = columns(
   'step',
@@ -41,21 +29,8 @@ const FOUND = columns(
   ...KEY.names,
   'amount',
 );
-/** A change: the rest of its logs, and whether the same log ended one span and began the next. */
-const CHANGE = columns(
-  ...FOUND.names,
-  'at_hash',
-  'at_timestamp',
-  'at_transaction',
-  'has_neighbour',
-  'since_time',
-  'since_transaction',
-);
-const ROW = columns(...CHANGE.names, ...CHAIN.names, ...OF_CHAIN);
-const { col } = ROW;
-
 /** The step of the chain's row. */
-const CHAIN_STEP = -1;
+const CHAIN_STEP = '-1';
 
 /** The lowest block that may have changed since a revision. */
 const rewrittenFrom = (revision: string) =>
@@ -75,17 +50,50 @@ const UNDO_TO = `(SELECT max(k.number) FROM block k WHERE k.chain = $1 AND k.num
 const FINAL_REVISION = `(SELECT r.revision FROM revision r WHERE r.chain = $1 AND r.head <= c.verified
   ORDER BY r.revision DESC LIMIT 1)`;
 
+/** The chain's row, with the newest block that still holds for the reader, and the newest final revision. */
+const OF_CHAIN = {
+  ...ofTable('c', CHAIN.names),
+  stamp: 'v.stamp',
+  void_from: VOID_FROM,
+  undo_number: 'u.number',
+  undo_hash: 'u.hash',
+  undo_timestamp: 'u.timestamp',
+  final_revision: 'f.revision',
+  final_stamp: 'f.stamp',
+  final_head: 'f.head',
+  final_rewritten: rewrittenFrom('f.revision'),
+} as const;
+
+/** A change: what was found, the rest of its logs, and whether the same log ended one span and began the next. */
+const ROW = columns(
+  ...FOUND.names,
+  'at_hash',
+  'at_timestamp',
+  'at_transaction',
+  'has_neighbour',
+  'since_time',
+  'since_transaction',
+  ...namesOf(OF_CHAIN),
+);
+const { col } = ROW;
+
 /** A span that began and ended in one block held at the end of no block. */
 const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.since_block < ${span}.until_block)`;
 
 type Step = keyof typeof STEPS;
 const STEP_NAMES = Object.keys(STEPS) as Step[];
 
-/** What one scan finds its spans by: nothing but the chain, a wallet, or a contract. */
-type By = 'all' | 'from' | 'to' | 'contract';
+/** What one scan finds its spans by: nothing but the chain, a wallet, by its hash, or a contract. */
+const FOUND_BY = {
+  all: null,
+  from: { hash: 'cold', column: 'from_addr' },
+  to: { hash: 'hot', column: 'to_addr' },
+  contract: { hash: null, column: 'contract' },
+} as const;
+type By = keyof typeof FOUND_BY;
 
 /** The two scans of spans: the one that the log at a position ended, and the one that it began. */
-const SCANS: Readonly<Record<Step, ScanOfStep>> = {
+const SCANS = {
   ended: {
     block: 's.until_block',
     log: 's.until_log',
@@ -101,14 +109,7 @@ const SCANS: Readonly<Record<Step, ScanOfStep>> = {
     // All are found by the primary key.
     indexes: { all: null, from: 'granted', to: 'received', contract: 'since_contract' },
   },
-};
-interface ScanOfStep {
-  readonly block: string;
-  readonly log: string;
-  readonly order: string;
-  readonly after: string;
-  readonly indexes: Readonly<Record<By, SpanIndex | null>>;
-}
+} as const satisfies Record<Step, { readonly indexes: Record<By, SpanIndex | null> } & Record<string, unknown>>;
 
 /** The filters, those that leave least first, and the scans of each: a wallet is on either side. */
 const FILTERS = {
@@ -121,21 +122,12 @@ type FilterName = keyof typeof FILTERS;
 
 /** The spans of an address, as its index has them. */
 function isFoundBy(dialect: Dialect['name'], by: By, address: string, hash: string): string {
-  // Always true beside `column = value`. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key.
-  const is = (column: string, value: string) =>
-    dialect === 'postgres'
-      ? `${column} = ${value} AND ${column} BETWEEN ${value} AND ${value}`
-      : `${column} = ${value}`;
-  switch (by) {
-    case 'all':
-      return '';
-    case 'from':
-      return `AND ${is('s.cold', hash)} AND s.from_addr = ${address}`;
-    case 'to':
-      return `AND ${is('s.hot', hash)} AND s.to_addr = ${address}`;
-    case 'contract':
-      return `AND ${is('s.contract', address)}`;
-  }
+  const found = FOUND_BY[by];
+  if (found === null) return '';
+  const [leading, value] = found.hash === null ? [found.column, address] : [found.hash, hash];
+  // Always true. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key.
+  const more = dialect === 'postgres' ? `AND s.${leading} BETWEEN ${value} AND ${value}` : '';
+  return `AND s.${leading} = ${value} ${more} AND s.${found.column} = ${address}`;
 }
 
 const onlyIf = (condition: string, expression: string) => `CASE WHEN ${condition} THEN ${expression} END`;
@@ -162,25 +154,11 @@ const ofLogs = (dialect: Dialect['name']) => {
 
 /**
  * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit, $11 to $13 are the
- * cursor's final block and its revision. Then come the
- * addresses of the filters, and the hashes of the first one for its scans. What only the other filters leave out is read as a position:
- * a page never reads more than its limit.
+ * cursor's final block and its revision. Then come the addresses of the filters, and the hashes of the first one for its scans.
+ * What only the other filters leave out is read as a position: a page never reads more than its limit.
  */
 export const changesStatement = once(
   (dialect: Dialect['name'], isFinal: boolean, ...filters: readonly FilterName[]) => {
-    const chain = ROW.select({
-      step: String(CHAIN_STEP),
-      ...ofTable('c', CHAIN.names),
-      stamp: 'v.stamp',
-      void_from: VOID_FROM,
-      undo_number: 'u.number',
-      undo_hash: 'u.hash',
-      undo_timestamp: 'u.timestamp',
-      final_revision: 'f.revision',
-      final_stamp: 'f.stamp',
-      final_head: 'f.head',
-      final_rewritten: rewrittenFrom('f.revision'),
-    });
     const [first, ...others] = filters;
     const [address = '', ...rest] = params(14, filters.length);
     const hashes = params(14 + filters.length, 2);
@@ -204,7 +182,7 @@ export const changesStatement = once(
       STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
     );
     // What ended began before, so the changes of one log are in the order of `since`.
-    return `SELECT ${chain} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
+    return `SELECT ${ROW.select({ step: CHAIN_STEP, ...OF_CHAIN })} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
       LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO}
       LEFT JOIN revision f ON f.chain = c.chain AND f.revision = ${FINAL_REVISION} WHERE c.chain = $1
     UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...ofLogs(dialect) })}
@@ -252,15 +230,13 @@ const decodeChange = (row: Row, { verified }: { readonly verified: number | null
 
 /** The parameters of the filters, in the order of the statement. */
 function encodeFilters(given: readonly (readonly [FilterName, Address])[], chainId: number, hash: IndexHash): Param[] {
-  const cells: Param[] = given.map(([, address]) => encodeHex(address));
-  const [first] = given;
-  if (first === undefined) return cells;
-  const [name, address] = first;
-  for (const by of FILTERS[name].scans) {
-    if (by === 'from') cells.push(hash.cold(chainId, address));
-    if (by === 'to') cells.push(hash.hot(chainId, address));
-  }
-  return cells;
+  const hashes = given.slice(0, 1).flatMap(([name, address]) =>
+    FILTERS[name].scans.flatMap((by) => {
+      const column = FOUND_BY[by].hash;
+      return column === null ? [] : [hash[column](chainId, address)];
+    }),
+  );
+  return [...given.map(([, address]) => encodeHex(address)), ...hashes];
 }
 
 const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
@@ -275,38 +251,33 @@ export const createChanges =
       const address = filter[name];
       return address === undefined ? [] : [[name, address] as const];
     });
-    const cells = [chainId, seen.revision, seen.stamp, ...encodePosition(position), limit];
-    cells.push(final.block, final.revision, final.stamp);
-    cells.push(...encodeFilters(given, chainId, hash));
+    const seenCells = [seen.revision, seen.stamp, ...encodePosition(position)];
+    const finalCells = [final.block, final.revision, final.stamp, ...encodeFilters(given, chainId, hash)];
     const statement = changesStatement(engine.dialect.name, isFinal, ...given.map(([name]) => name));
-    const [chainRow, ...rows] = await engine.rows(statement, cells);
-    if (chainRow === undefined) throw notIndexed(chainId);
-    const chain = decodeState(chainRow);
-    if (chain.head === null) throw notIndexed(chainId);
-    const revision = {
-      revision: chain.revision,
-      stamp: decodeNumber(chainRow[col.stamp]),
-      final: finalPointOf(chainRow),
-    };
+    const [chainRow, ...rows] = await engine.rows(statement, [chainId, ...seenCells, limit, ...finalCells]);
+    const chain = chainRow && decodeState(chainRow);
+    if (chainRow === undefined || !chain?.head) throw notIndexed(chainId);
+    const { revision } = chain;
+    const reached = { revision, stamp: decodeNumber(chainRow[col.stamp]), final: finalPointOf(chainRow) };
     const undo = after === null ? null : undoOf(chainRow, position);
     if (undo !== null)
-      return { chain, undo, changes: [], next: { ...revision, position: endOfBlock(undo.number) }, isEnd: false };
+      return { chain, undo, changes: [], next: { ...reached, position: endOfBlock(undo.number) }, isEnd: false };
     const found = rows.map((row) => ({ row, position: positionOf(row) }));
     const isEnd = found.length < limit;
     const end = isFinal ? (chain.verified ?? -1) : chain.head.number;
     const reported = found.filter(
-      ({ row, position: reached }, turn) =>
+      ({ row, position: own }, turn) =>
         decodeFlag(row[col.is_wanted]) &&
         // If a log ended a span to begin the next one, only the second is reported, as changed.
-        (reached.step === 'began' || !decodeFlag(row[col.has_neighbour])) &&
+        (own.step === 'began' || !decodeFlag(row[col.has_neighbour])) &&
         // What a wallet grants to itself is found on both sides.
-        !isSame(found[turn - 1]?.position, reached),
+        comparePositions(found[turn - 1]?.position ?? endOfBlock(-1), own) !== 0,
     );
     return {
       chain,
       undo: null,
       changes: reported.map(({ row }) => decodeChange(row, chain)),
-      next: { ...revision, position: isEnd ? later(position, endOfBlock(end)) : (found.at(-1)?.position ?? position) },
+      next: { ...reached, position: isEnd ? later(position, endOfBlock(end)) : (found.at(-1)?.position ?? position) },
       isEnd,
     };
   };
@@ -325,9 +296,6 @@ function finalPointOf(chainRow: Row): FinalPoint | null {
   const block = Math.min(decodeNumber(chainRow[col.final_head]), rewritten - 1);
   return { block, revision, stamp: decodeNumber(chainRow[col.final_stamp]) };
 }
-
-const isSame = (one: ChangePosition | undefined, other: ChangePosition) =>
-  one !== undefined && comparePositions(one, other) === 0;
 
 const later = (one: ChangePosition, other: ChangePosition) => (comparePositions(one, other) > 0 ? one : other);
 

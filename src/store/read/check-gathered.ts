@@ -4,17 +4,17 @@
 import { type AnyQuestion, grantingKeys, type Question } from '../../registry/check.ts';
 import { type DelegationKey, sameDelegation } from '../../registry/delegation.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
-import type { Engine, Row } from '../engine.ts';
+import type { Engine, Param, Row } from '../engine.ts';
 import { notIndexed, type StoreError, unsettledRevocation } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeFlag, decodeNumber, encodeHex } from '../rows/cells.ts';
-import { type ColumnTypes, ofTable } from '../rows/columns.ts';
+import { type ColumnTypes, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { arrayParams, asNumber } from '../rows/sql.ts';
 import type { CheckResult, HeldDelegation } from '../store.ts';
 import { PLAIN } from './held-columns.ts';
 import { heldSpans } from './key-spans.ts';
-import { createStatesReader, STATE, stateStatement } from './state-reader.ts';
+import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 import { HEAD, isPairUnsettled } from './unsettled.ts';
 
 export interface HeadQuestion {
@@ -28,12 +28,12 @@ const TYPES: ColumnTypes = { chain: 'bigint', hot: 'bigint', key: 'bigint', from
 /** The key of a question that nothing grants: no span has this hash. */
 const NO_KEY = -1;
 
-/** Returns the rows of the chains $1, then those of lookups, by their position from 1 on: found spans, and unsettled pairs. */
+/** Returns the rows of the chains, then those of lookups, by their position from 1 on: found spans, and unsettled pairs. */
 export const GATHERED = stateStatement(
-  ['position', 'unsettled', 'version', ...KEY.names, ...PLAIN.names] as const,
+  ['position', 'unsettled', 'version', ...KEY.names, ...namesOf(PLAIN.expressions)] as const,
   (select) => {
     const chains = `SELECT ${select({ ...STATE, position: 'c.chain', unsettled: '0' })}
-      FROM chain c WHERE c.chain = ANY ($1::bigint[])`;
+      FROM chain c WHERE c.chain IN (SELECT q.chain FROM q)`;
     const cells = { hot: 'q.hot', key: 'q.key', from_addr: 'q.from_addr', chain: 'q.chain' };
     const found = { version: 's.version', ...ofTable('s', KEY.names), ...PLAIN.expressions };
     // OFFSET 0 keeps PostgreSQL from reading the whole index once for all lookups, as it does while a table is small.
@@ -43,7 +43,7 @@ export const GATHERED = stateStatement(
     const unsettled = `SELECT ${select({ position: 'q.position', unsettled: '1' })} FROM q JOIN chain c ON c.chain = q.chain
       WHERE q.to_addr IS NOT NULL AND ${asNumber(isPairUnsettled('postgres', pair, HEAD, 'q.chain'))} = 1`;
     return `WITH q (${Object.keys(TYPES).join(', ')}, position) AS MATERIALIZED (
-        SELECT * FROM unnest(${arrayParams(Object.values(TYPES), 2)}) WITH ORDINALITY)
+        SELECT * FROM unnest(${arrayParams(Object.values(TYPES))}) WITH ORDINALITY)
       ${chains} UNION ALL ${spans} UNION ALL ${unsettled}`;
   },
 );
@@ -52,61 +52,51 @@ const decodeKey = keyDecoder(col);
 const decodeHeld = PLAIN.decoder(col);
 const decodePosition = (row: Row) => decodeNumber(row[col.position]);
 
-/** The lookups of the questions in order, one of each question at least. */
-function encodeLookups(questions: readonly HeadQuestion[], hash: IndexHash) {
-  const keys: DelegationKey[][] = [];
-  const chains = new Set<number>();
-  const chain: number[] = [];
-  const hot: number[] = [];
-  const key: number[] = [];
-  const from: Uint8Array[] = [];
-  const to: (Uint8Array | null)[] = [];
-  for (const { chainId, question } of questions) {
-    const own = grantingKeys(question);
-    keys.push(own);
-    chains.add(chainId);
-    const [hotHash, vault] = [hash.hot(chainId, question.to), encodeHex(question.from)];
-    const mustSettle = own.some(({ version }) => hasUnnamedRevocations(version));
-    for (let turn = 0; turn < Math.max(1, own.length); turn++) {
-      const one = own[turn];
-      chain.push(chainId);
-      hot.push(hotHash);
-      key.push(one === undefined ? NO_KEY : hash.key(one));
-      from.push(vault);
-      to.push(mustSettle && turn === own.length - 1 ? encodeHex(question.to) : null);
-    }
-  }
-  return { keys, columns: [[...chains], chain, hot, key, from, to] };
+/** The lookups of a question: one at least. */
+function encodeLookups(
+  { chainId, question }: HeadQuestion,
+  keys: readonly DelegationKey[],
+  hash: IndexHash,
+): Param[][] {
+  const [hot, from] = [hash.hot(chainId, question.to), encodeHex(question.from)];
+  const lookups: Param[][] = (keys.length === 0 ? [NO_KEY] : keys.map(hash.key)).map((key) => [
+    chainId,
+    hot,
+    key,
+    from,
+    null,
+  ]);
+  if (keys.some(({ version }) => hasUnnamedRevocations(version))) lookups.at(-1)?.splice(-1, 1, encodeHex(question.to));
+  return lookups;
 }
 
 export function createCheckGathered(
-  readColumns: NonNullable<Engine['readColumns']>,
+  readMany: NonNullable<Engine['readMany']>,
+  states: StateReader,
   hash: IndexHash,
 ): (questions: readonly HeadQuestion[]) => Promise<(HeadResult | StoreError)[]> {
-  const readStates = createStatesReader(GATHERED, decodePosition);
   return async (questions) => {
-    const { keys, columns } = encodeLookups(questions, hash);
-    const { rows, states } = await readStates((sql) => readColumns(sql, [], columns));
+    const asked = questions.map((one) => ({ ...one, keys: grantingKeys(one.question) }));
+    const lookups = asked.flatMap((one) => encodeLookups(one, one.keys, hash));
+    const read = await states.many(GATHERED, (sql) => readMany(sql, [], lookups), decodePosition);
     const unsettled = new Set<number>();
     const found = new Map<number, HeldDelegation[]>();
-    for (const row of rows) {
+    for (const row of read.rows) {
+      if (GATHERED.decodeCommit(row) !== null) continue;
       const position = decodePosition(row);
+      const key = () => decodeKey(decodeNumber(row[col.version]) as Version, row);
       if (decodeFlag(row[col.unsettled])) unsettled.add(position);
-      else {
-        const one = decodeHeld(decodeKey(decodeNumber(row[col.version]) as Version, row), row);
-        found.set(position, [...(found.get(position) ?? []), one]);
-      }
+      else found.getOrInsertComputed(position, () => []).push(decodeHeld(key(), row));
     }
     let end = 0;
-    return questions.map(({ chainId, question }, turn) => {
-      const own = keys[turn] as DelegationKey[];
+    return asked.map(({ chainId, question, keys }) => {
       const first = end + 1;
-      end += Math.max(1, own.length);
-      const state = states.get(chainId);
+      end += Math.max(1, keys.length);
+      const state = read.states.get(chainId);
       if (state === undefined || state.head === null) return notIndexed(chainId);
       if (unsettled.has(end)) return unsettledRevocation(question.from);
       // A hash may collide, so there may be spans of other delegations.
-      const granting = own.flatMap((key, nth) =>
+      const granting = keys.flatMap((key, nth) =>
         (found.get(first + nth) ?? []).filter((one) => sameDelegation(key, one)),
       );
       return { chain: state, block: state.head, granting };
@@ -119,11 +109,7 @@ const MOST = 64;
 /** A statement that runs for longer no longer holds back the questions behind it. */
 const SLOW_MS = 20;
 
-interface Waiting<Q, A> {
-  readonly question: Q;
-  readonly resolve: (answer: A) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiting<Q, A> = PromiseWithResolvers<A> & { readonly question: Q };
 
 /**
  * A question that finds no statement under way is sent at once. The others wait until that statement returns and go together, so
@@ -177,8 +163,8 @@ export function gather<Q, A>(
 
   return (question) => {
     if (!isBusy) return send(() => one(question));
-    return new Promise((resolve, reject) => {
-      waiting.push({ question, resolve, reject });
-    });
+    const own = { question, ...Promise.withResolvers<A>() };
+    waiting.push(own);
+    return own.promise;
   };
 }

@@ -32,10 +32,9 @@ for (const { name, fresh } of ENGINES) {
           value: (...args: Parameters<Engine['rows']>) =>
             isLookup(args[0]) ? interrupt(() => engine.rows(...args)) : engine.rows(...args),
         },
-        readColumns: {
+        readMany: {
           value:
-            engine.readColumns &&
-            ((...args: [string, [], []]) => interrupt(async () => engine.readColumns?.(...args) ?? [])),
+            engine.readMany && ((...args: [string, [], []]) => interrupt(async () => engine.readMany?.(...args) ?? [])),
         },
       });
       const checkMany = createCheckMany(interrupted, createIndexHash((await readIdentity(engine)).secret));

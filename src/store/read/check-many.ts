@@ -57,7 +57,10 @@ const requirePinned = pinnedRequirement(STATE.col);
 const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
 
 export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMany'] {
-  const dialect = engine.dialect.name;
+  const {
+    readMany,
+    dialect: { name: dialect },
+  } = engine;
   const unsettledVaults = `SELECT DISTINCT r.vault ${unsettledBy(dialect, '$2')}`;
   const unsettledPair = `SELECT 1 FROM chain WHERE chain = $1
     AND ${isPairUnsettled(dialect, { hot: '$3', from: '$4', to: '$5' }, '$2')}`;
@@ -102,24 +105,17 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     }
     const sql = checkManyStatement(dialect, block === null);
     const shared = block === null ? [chainId] : [chainId, block];
-    const size = engine.readColumns === null ? CHUNK : lookups.length;
-    for (let from = 0; from < lookups.length; from += size) {
-      for (const row of await readChunk(sql, shared, lookups, from)) {
-        const position = askedBy[from + decodeNumber(row[FOUND.col.position])] as number;
+    const size = readMany === null ? CHUNK : lookups.length;
+    for (let first = 0; first < lookups.length; first += size) {
+      const chunk = lookups.slice(first, first + size);
+      const filled = [...chunk, ...Array(size - chunk.length).fill(FILLER)];
+      const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, [...shared, ...filled.flat()]));
+      for (const row of rows) {
+        const position = askedBy[first + decodeNumber(row[FOUND.col.position])] as number;
         granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
       }
     }
     return granting;
-  }
-
-  function readChunk(sql: string, shared: readonly Param[], lookups: readonly Param[][], from: number) {
-    if (engine.readColumns !== null) {
-      const arrays = NAMES.map((_, column) => lookups.map((cells) => cells[column] as Param));
-      return engine.readColumns(sql, shared, arrays);
-    }
-    const cells = [...shared];
-    for (let turn = from; turn < from + CHUNK; turn++) cells.push(...(lookups[turn] ?? FILLER));
-    return engine.rows(sql, cells);
   }
 
   /** The positions of questions whose answer depends on a revocation that is not settled. */

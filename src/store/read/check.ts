@@ -6,9 +6,9 @@ import { hasUnnamedRevocations } from '../../registry/versions.ts';
 import type { Dialect, Param } from '../engine.ts';
 import { requireBlockNumber, requireIndexed, StoreError, unsettledRevocation } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { ANSWER_BLOCK, ANSWER_BLOCK_NAMES, answerBlockDecoder } from '../rows/block-row.ts';
+import { ANSWER_BLOCK, answerBlockDecoder } from '../rows/block-row.ts';
 import { decodeFlag, decodeNumber, encodeHex } from '../rows/cells.ts';
-import { ofTable } from '../rows/columns.ts';
+import { namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { asNumber, params } from '../rows/sql.ts';
 import type { CheckResult, HeldDelegation } from '../store.ts';
@@ -37,7 +37,12 @@ export function checkStatement<D extends HeldDelegation>(
   const to = (isNow ? rest.at(-1) : rest[0]) as string;
   const hasV1 = keys.some(({ version }) => hasUnnamedRevocations(version));
   const unsettled = hasV1 ? asNumber(isPairUnsettled(dialect, { hot, from, to }, block ?? HEAD)) : '0';
-  const names = ['unsettled', 'position', ...held.names, ...(isNow ? KEY.names : ANSWER_BLOCK_NAMES)] as const;
+  const names = [
+    'unsettled',
+    'position',
+    ...namesOf(held.expressions),
+    ...(isNow ? KEY.names : namesOf(ANSWER_BLOCK)),
+  ] as const;
   const statement = stateStatement(names, (select) => {
     const chain = isNow
       ? `SELECT ${select({ ...STATE, unsettled })} FROM chain c WHERE c.chain = $1`
@@ -65,7 +70,7 @@ export function checkStatement<D extends HeldDelegation>(
 
 export function createCheck<D extends HeldDelegation>(
   dialect: Dialect['name'],
-  read: StateReader,
+  states: StateReader,
   hash: IndexHash,
   held: HeldColumns<D>,
 ): (chainId: number, question: Question | AnyQuestion, block?: number) => Promise<CheckResult<D>> {
@@ -84,7 +89,7 @@ export function createCheck<D extends HeldDelegation>(
       else for (const key of keys) cells.push(hash.key(key));
       if (isNow && hasV1) cells.push(encodeHex(question.to));
     }
-    const { rows, state, head } = await read(chainId, statement, cells);
+    const { rows, state, head } = await states.one(chainId, statement, cells);
     if (!isNow) requireIndexed(chainId, block, state.firstBlock, head.number);
     const [chain = [], ...spans] = rows;
     if (decodeFlag(chain[col.unsettled])) throw unsettledRevocation(question.from);

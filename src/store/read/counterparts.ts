@@ -8,7 +8,7 @@ import type { Dialect, Engine, Param, Row } from '../engine.ts';
 import { requireBlockNumber, requireLimit, StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeHex, decodeNumber, decodeNumberOrNull, EMPTY, encodeHex } from '../rows/cells.ts';
-import { columns } from '../rows/columns.ts';
+import { columns, namesOf } from '../rows/columns.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { limited, params } from '../rows/sql.ts';
 import type { CounterpartPage, CounterpartQuery, DetailedDelegation } from '../store.ts';
@@ -49,7 +49,7 @@ export function counterpartStatement(
   isHead: boolean,
 ) {
   const { hash, own, other, index } = SIDES[side];
-  const row = columns(...PINNED_NAMES, 'other', 'position', ...JOINED.names);
+  const row = columns(...PINNED_NAMES, 'other', 'position', ...namesOf(JOINED.expressions));
   const isUnsettled =
     side === 'vaults'
       ? mayHaveEnded(dialect, { hot: HASH, to: WALLET }, '$2')
@@ -147,11 +147,7 @@ function decodeGranting(
     const position = decodeNumber(row[col.position]);
     const since = decodeNumberOrNull(row[col.since_block]);
     const key = keys[position] as DelegationKey;
-    let granting = found.get(other);
-    if (granting === undefined) {
-      granting = [];
-      found.set(other, granting);
-    }
+    const granting = found.getOrInsertComputed(other, () => []);
     const pair = side === 'vaults' ? { from: other, to: wallet } : { from: wallet, to: other };
     if (since !== null && since <= pinned.block && !neverGrants(key.version, pair.from))
       granting[position] = decodeHeld({ ...key, ...pair }, row);

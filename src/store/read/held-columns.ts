@@ -18,14 +18,12 @@ export type HeldColumn = 'amount' | 'since_block' | 'since_log' | 'since_time' |
 
 /** How much a statement reads of the log that began a span: its position, or its time and transaction too. */
 export interface HeldColumns<D extends HeldDelegation> {
-  readonly names: readonly HeldColumn[];
   readonly expressions: Readonly<Partial<Record<HeldColumn, string>>>;
   readonly joins?: string;
   decoder(col: Cols<HeldColumn>): (key: DelegationKey, row: Row) => D;
 }
 
 export const PLAIN: HeldColumns<HeldDelegation> = {
-  names: ['amount', 'since_block', 'since_log'],
   expressions: { amount: 's.amount', since_block: 's.since_block', since_log: 's.since_log' },
   decoder:
     ({ amount, since_block, since_log }) =>
@@ -37,7 +35,6 @@ export const PLAIN: HeldColumns<HeldDelegation> = {
 };
 
 export const DETAILED = {
-  names: [...PLAIN.names, 'since_time', 'since_transaction'],
   expressions: {
     ...PLAIN.expressions,
     since_time: timeOf('s.since_block'),

@@ -5,7 +5,7 @@ import type { Dialect, Engine, Param, Row } from '../engine.ts';
 import { requireBlockNumber } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
-import { columns, ofTable } from '../rows/columns.ts';
+import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { once, params } from '../rows/sql.ts';
@@ -14,15 +14,16 @@ import { DETAILED, timeOf, transactionOf } from './held-columns.ts';
 import { listScans, requireList, SIDES, sidesOf } from './list-scan.ts';
 import { AFTER_PINNED, encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
 
-const ENTRY = columns(
-  'version',
-  ...KEY.names,
-  ...DETAILED.names,
-  'until_block',
-  'until_log',
-  'until_time',
-  'until_transaction',
-);
+const OF_SPAN = {
+  version: 's.version',
+  ...ofTable('s', KEY.names),
+  ...DETAILED.expressions,
+  until_block: 's.until_block',
+  until_log: 's.until_log',
+  until_time: timeOf('s.until_block'),
+  until_transaction: transactionOf('s.until_block', 's.until_log'),
+};
+const ENTRY = columns(...namesOf(OF_SPAN));
 const ROW = columns(...ENTRY.names, ...PINNED_NAMES);
 const { col } = ROW;
 const INDEXES = { outgoing: 'granted', incoming: 'received' } as const satisfies Record<ListSide, string>;
@@ -35,22 +36,13 @@ export const historyStatement = once((dialect: Dialect['name'], direction?: List
   const [sinceBlock, sinceLog] = rest.slice(sides.length);
   const scan = (side: ListSide, turn: number) => {
     const { hash, own } = SIDES[side];
-    const selected = ENTRY.select({
-      version: 's.version',
-      ...ofTable('s', KEY.names),
-      ...DETAILED.expressions,
-      until_block: 's.until_block',
-      until_log: 's.until_log',
-      until_time: timeOf('s.until_block'),
-      until_transaction: transactionOf('s.until_block', 's.until_log'),
-    });
     const conditions = [
       `s.${hash} = ${rest[turn]} AND s.chain = $1 AND s.${own} = ${wallet}`,
       `s.since_block <= $2 AND (s.since_block, s.since_log) < (${sinceBlock}, ${sinceLog})`,
       '(s.until_block IS NULL OR s.since_block < s.until_block)',
     ];
     if (side === 'outgoing' && direction === undefined) conditions.push(`s.to_addr <> ${wallet}`);
-    return `SELECT ${ROW.select(ofTable('h', ENTRY.names))} FROM (SELECT ${selected}
+    return `SELECT ${ROW.select(ofTable('h', ENTRY.names))} FROM (SELECT ${ENTRY.select(OF_SPAN)}
         FROM ${spansBy(dialect, INDEXES[side], 's', conditions.join(' AND '))}
         ORDER BY s.since_block DESC, s.since_log DESC LIMIT ${limit}) AS h`;
   };

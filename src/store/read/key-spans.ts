@@ -42,15 +42,11 @@ export function heldSpans(
 }
 
 /** The keys of one question differ in kind, version, and in whether they have what the question names. */
-const namedIn = (keys: readonly DelegationKey[]) => {
-  let [contract, tokenId, rights]: (DelegationKey['contract'] | DelegationKey['tokenId'])[] = [null, null, null];
-  for (const key of keys) {
-    contract ??= key.contract;
-    tokenId ??= key.tokenId;
-    if (key.rights !== NO_RIGHTS) rights ??= key.rights;
-  }
-  return { contract, tokenId, rights } as Pick<DelegationKey, 'contract' | 'tokenId' | 'rights'>;
-};
+const namedIn = (keys: readonly DelegationKey[]) => ({
+  contract: keys.find(({ contract }) => contract !== null)?.contract ?? null,
+  tokenId: keys.find(({ tokenId }) => tokenId !== null)?.tokenId ?? null,
+  rights: keys.find(({ rights }) => rights !== null && rights !== NO_RIGHTS)?.rights ?? null,
+});
 
 /** Builds a statement once for all questions whose keys differ only in what they name. */
 export function byShape<T>(
@@ -61,12 +57,7 @@ export function byShape<T>(
     let shape = String(isHead);
     for (const { version, kind, rights } of keys)
       shape += ` ${version}${kind}${rights === null || rights === NO_RIGHTS ? '' : '*'}`;
-    let found = built.get(shape);
-    if (found === undefined) {
-      found = build(keys, isHead);
-      built.set(shape, found);
-    }
-    return found;
+    return built.getOrInsertComputed(shape, () => build(keys, isHead));
   };
 }
 

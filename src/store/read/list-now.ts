@@ -57,13 +57,13 @@ export const listNowStatement = once(
   },
 );
 
-export function createListNow(read: StateReader, dialect: Dialect['name'], hash: IndexHash): Store['listNow'] {
+export function createListNow(dialect: Dialect['name'], states: StateReader, hash: IndexHash): Store['listNow'] {
   return async (query) => {
     requireList(query);
     const { chainId, version, direction, after, limit } = query;
     const statement = listNowStatement(dialect, version, direction, after?.side);
     const { col, sides } = statement;
-    const { rows, state, head } = await read(chainId, statement, [chainId, ...encodeWallet(query, hash)]);
+    const { rows, state, head } = await states.one(chainId, statement, [chainId, ...encodeWallet(query, hash)]);
     const [row = []] = rows;
     const vault = decodeHexOrNull(row[col.unsettled_vault]);
     if (vault !== null) throw unsettledRevocation(vault);

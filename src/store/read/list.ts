@@ -5,7 +5,7 @@ import type { Dialect, Engine, Row } from '../engine.ts';
 import { requireBlockNumber, StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeNumber, decodeNumberOrNull } from '../rows/cells.ts';
-import { type Cols, columns, ofTable } from '../rows/columns.ts';
+import { type Cols, columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, type KeyColumn, keyDecoder } from '../rows/key-columns.ts';
 import { PACKED_SQL } from '../rows/packed.ts';
 import { limited, once } from '../rows/sql.ts';
@@ -26,14 +26,12 @@ type ListColumn = KeyColumn | HeldColumn | 'packed';
 
 /** The columns of a span `s`, and the decoder of a row. */
 export interface ListRows<D> {
-  readonly names: readonly ListColumn[];
   expressions(side: ListSide): Readonly<Partial<Record<ListColumn, string>>>;
   readonly joins?: string | undefined;
   decoder(col: Cols<ListColumn>, version: Version): (row: Row, side: ListSide) => D;
 }
 
 export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): ListRows<D> => ({
-  names: [...KEY.names, ...held.names],
   expressions: () => ({ ...ofTable('s', KEY.names), ...held.expressions }),
   joins: held.joins,
   decoder(col, version) {
@@ -45,7 +43,6 @@ export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): Lis
 
 /** The bytes of each, for a list that is only written. */
 export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation> => ({
-  names: ['packed', 'since_block', 'since_log'],
   expressions: (side) => ({
     packed: PACKED_SQL[dialect].one(side),
     since_block: 's.since_block',
@@ -59,7 +56,14 @@ export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation>
 /** Returns the chain's row, then the spans in the order of the list. At the head no closed span can hold. */
 export const listStatement = <D>(dialect: Dialect['name'], rows: ListRows<D>) =>
   once((version: Version, isHead: boolean, direction?: ListSide, after?: ListSide) => {
-    const row = columns('side', 'first_block', 'first_log', 'until_block', 'unsettled_vault', ...rows.names);
+    const row = columns(
+      'side',
+      'first_block',
+      'first_log',
+      'until_block',
+      'unsettled_vault',
+      ...namesOf(rows.expressions('incoming')),
+    );
     const { col } = row;
     const scanned = { version, block: '$2', first: AFTER_PINNED, direction, after } as const;
     const { sides, limit, unsettledVault, scan } = listScans(dialect, scanned);

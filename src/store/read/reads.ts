@@ -4,7 +4,6 @@ import type { Engine } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import type { Store } from '../store.ts';
 import type { Writes } from '../write/writes.ts';
-import { createBlockReads } from './blocks.ts';
 import { createChainReads } from './chains.ts';
 import { createChanges } from './changes.ts';
 import { createCheck, requireQuestion } from './check.ts';
@@ -21,34 +20,34 @@ import { createStateReader } from './state-reader.ts';
 export type Reads = Omit<Store, keyof Writes | 'id' | 'notices' | 'pool' | 'close'>;
 
 export function createReads(engine: Engine, hash: IndexHash): Reads {
-  const { dialect, readColumns } = engine;
-  const readWithState = createStateReader(engine);
-  const check = createCheck(dialect.name, readWithState, hash, PLAIN);
+  const { readMany } = engine;
+  const dialect = engine.dialect.name;
+  const states = createStateReader(engine);
+  const check = createCheck(dialect, states, hash, PLAIN);
   // SQLite has no round trips to save.
   const checkGathered =
-    readColumns &&
+    readMany &&
     gather<HeadQuestion, HeadResult>(
       ({ chainId, question }) => check(chainId, question),
-      createCheckGathered(readColumns, hash),
+      createCheckGathered(readMany, states, hash),
     );
   return {
-    ...createChainReads(engine),
+    ...createChainReads(engine, states),
     async check(chainId, question, block) {
       if (block !== undefined || checkGathered === null) return check(chainId, question, block);
       requireQuestion(question);
       return checkGathered({ chainId, question });
     },
-    explain: createCheck(dialect.name, readWithState, hash, DETAILED),
+    explain: createCheck(dialect, states, hash, DETAILED),
     checkMany: createCheckMany(engine, hash),
     list: createList(engine, hash, decodedRows(PLAIN)),
     listDetailed: createList(engine, hash, decodedRows(JOINED)),
-    listPacked: createList(engine, hash, packedRows(dialect.name)),
-    listNow: createListNow(readWithState, dialect.name, hash),
+    listPacked: createList(engine, hash, packedRows(dialect)),
+    listNow: createListNow(dialect, states, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
     changes: createChanges(engine, hash),
     history: createHistory(engine, hash),
-    ...createBlockReads(engine, readWithState),
     ...createRevocationReads(engine, hash),
   };
 }

@@ -1,8 +1,8 @@
 // Reads rows together with the chain's state of the same snapshot. The state is only read again after a new commit.
 
-import type { Engine, Param, Row } from '../engine.ts';
+import type { Awaitable, Engine, Param, Row } from '../engine.ts';
 import { notIndexed } from '../errors.ts';
-import { decodeNumber } from '../rows/cells.ts';
+import { decodeNumberOrNull } from '../rows/cells.ts';
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
 import { type Cols, columns, type Expressions, ofTable } from '../rows/columns.ts';
 import type { BlockRef, ChainState } from '../store.ts';
@@ -22,7 +22,8 @@ export interface StateStatement<Name extends string> {
   readonly sql: string;
   /** Returns the chain's state too. */
   readonly sqlWithState: string;
-  decodeCommit(row: Row): number;
+  /** Null for a row that is not a chain's. */
+  decodeCommit(row: Row): number | null;
   /** Decodes a row of `sqlWithState`. */
   decodeState(row: Row): ChainState;
 }
@@ -40,7 +41,7 @@ export function stateStatement<const Name extends string>(
     col,
     sql: build(short.select),
     sqlWithState: build(long.select),
-    decodeCommit: (row) => decodeNumber(row[col.commit_id]),
+    decodeCommit: (row) => decodeNumberOrNull(row[col.commit_id]),
     decodeState: chainDecoder(long.col),
   };
 }
@@ -51,61 +52,44 @@ export interface RowsWithState {
   readonly head: BlockRef;
 }
 
-export type StateReader = (
-  chainId: number,
-  statement: StateStatement<string>,
-  params: readonly Param[],
-) => Promise<RowsWithState>;
-
-interface KnownState {
-  readonly commit: number;
-  readonly state: ChainState;
+export interface StateReader {
+  one(chainId: number, statement: StateStatement<string>, params: readonly Param[]): Promise<RowsWithState>;
+  /** The same for a statement that returns the rows of several chains among others. `chainOf` names the chain of such a row. */
+  many(
+    statement: StateStatement<string>,
+    read: (sql: string) => Awaitable<Row[]>,
+    chainOf: (row: Row) => number,
+  ): Promise<{ readonly rows: Row[]; readonly states: ReadonlyMap<number, ChainState> }>;
 }
 
 export function createStateReader(engine: Engine): StateReader {
   /** Each chain's state at its newest known commit. */
-  const known = new Map<number, KnownState>();
-  return async (chainId, statement, params) => {
-    let rows = await engine.rows(statement.sql, params);
-    let newest = known.get(chainId);
-    if (rows[0] !== undefined && statement.decodeCommit(rows[0]) !== newest?.commit) {
-      rows = await engine.rows(statement.sqlWithState, params);
-      newest = rows[0] && { commit: statement.decodeCommit(rows[0]), state: statement.decodeState(rows[0]) };
-      if (newest !== undefined) known.set(chainId, newest);
-    }
-    if (rows[0] === undefined || newest === undefined || newest.state.head === null) throw notIndexed(chainId);
-    return { rows, state: newest.state, head: newest.state.head };
-  };
-}
-
-export interface RowsWithStates {
-  /** Without those of the chains. */
-  readonly rows: Row[];
-  /** The state of each chain that is in the store. */
-  readonly states: ReadonlyMap<number, ChainState>;
-}
-
-/** The same for a statement that returns the rows of several chains among others, which have no commit id. */
-export function createStatesReader(
-  statement: StateStatement<string>,
-  decodeChainId: (row: Row) => number,
-): (read: (sql: string) => Promise<Row[]>) => Promise<RowsWithStates> {
-  const known = new Map<number, KnownState>();
-  const isChain = (row: Row) => row[statement.col['commit_id'] as number] !== null;
-  return async (read) => {
-    let all = await read(statement.sql);
-    const isKnown = (row: Row) => statement.decodeCommit(row) === known.get(decodeChainId(row))?.commit;
-    if (!all.every((row) => !isChain(row) || isKnown(row))) {
-      all = await read(statement.sqlWithState);
-      for (const row of all.filter(isChain))
-        known.set(decodeChainId(row), { commit: statement.decodeCommit(row), state: statement.decodeState(row) });
-    }
+  const known = new Map<number, { readonly commit: number; readonly state: ChainState }>();
+  const many: StateReader['many'] = async (statement, read, chainOf) => {
+    const isNew = (row: Row) => {
+      const commit = statement.decodeCommit(row);
+      return commit !== null && commit !== known.get(chainOf(row))?.commit;
+    };
+    let rows = await read(statement.sql);
+    const mustRead = rows.some(isNew);
+    if (mustRead) rows = await read(statement.sqlWithState);
     const states = new Map<number, ChainState>();
-    const rows: Row[] = [];
-    for (const row of all) {
-      if (!isChain(row)) rows.push(row);
-      else states.set(decodeChainId(row), (known.get(decodeChainId(row)) as KnownState).state);
+    for (const row of rows) {
+      const commit = statement.decodeCommit(row);
+      if (commit === null) continue;
+      if (mustRead) known.set(chainOf(row), { commit, state: statement.decodeState(row) });
+      states.set(chainOf(row), known.get(chainOf(row))?.state as ChainState);
     }
     return { rows, states };
+  };
+  return {
+    many,
+    async one(chainId, statement, params) {
+      const read = (sql: string) => engine.rows(sql, params);
+      const { rows, states } = await many(statement, read, () => chainId);
+      const state = states.get(chainId);
+      if (!state?.head) throw notIndexed(chainId);
+      return { rows, state, head: state.head };
+    },
   };
 }

@@ -20,7 +20,6 @@ export const decodeBlock = blockDecoder(BLOCK.col);
 
 /** Of block `b`. The cells are null where the block is not kept. */
 export const ANSWER_BLOCK = { block_hash: 'b.hash', block_time: 'b.timestamp' } as const;
-export const ANSWER_BLOCK_NAMES = ['block_hash', 'block_time'] as const;
 
 export const answerBlockDecoder =
   (col: Cols<keyof typeof ANSWER_BLOCK>) =>

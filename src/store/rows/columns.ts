@@ -34,6 +34,9 @@ export type ColumnTypes = Readonly<Record<string, 'bigint' | 'smallint' | 'bytea
 export const columnsOf = <Types extends ColumnTypes>(types: Types): Columns<keyof Types & string> =>
   columns(...Object.keys(types));
 
+/** The names of columns that have expressions. */
+export const namesOf = <Name extends string>(expressions: Expressions<Name>) => Object.keys(expressions) as Name[];
+
 /** Columns of one table by its alias: `{ hash: 'b.hash' }`. */
 export const ofTable = <Name extends string>(alias: string, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, `${alias}.${name}`])) as Readonly<Record<Name, string>>;

@@ -56,14 +56,8 @@ export const decodeKind = (cell: Cell): Kind => KIND_OF_CODE[decodeNumber(cell)]
 const encoded = new WeakMap<DelegationKey, KeyCells>();
 
 /** Encodes a key once for its log, its lookup and its span. */
-export function encodeKey(key: DelegationKey): KeyCells {
-  let cells = encoded.get(key);
-  if (cells === undefined) {
-    cells = encodeKeyBetween(key, encodeHex(key.from), encodeHex(key.to));
-    encoded.set(key, cells);
-  }
-  return cells;
-}
+export const encodeKey = (key: DelegationKey): KeyCells =>
+  encoded.getOrInsertComputed(key, () => encodeKeyBetween(key, encodeHex(key.from), encodeHex(key.to)));
 
 /** The same, where the bytes of both wallets are known. */
 export const encodeKeyBetween = (key: DelegationKey, from: Uint8Array, to: Uint8Array): KeyCells => [

@@ -36,13 +36,5 @@ export function once<Args extends readonly (string | number | boolean | undefine
   build: (...args: Args) => T,
 ): (...args: Args) => T {
   const built = new Map<string, T>();
-  return (...args) => {
-    const name = args.join();
-    let found = built.get(name);
-    if (found === undefined) {
-      found = build(...args);
-      built.set(name, found);
-    }
-    return found;
-  };
+  return (...args) => built.getOrInsertComputed(args.join(), () => build(...args));
 }

@@ -43,7 +43,7 @@ async function commit(...commits: readonly BlockInput[][]) {
   let state = await writes.claim(1, 100);
   for (const blocks of commits) {
     const head = blocks.at(-1) as BlockInput;
-    ({ state } = await writes.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks, head }));
+    state = await writes.apply({ chainId: 1, epoch: state.epoch, after: state.head, blocks, head });
   }
   const spans = await engine.rows('SELECT * FROM span ORDER BY since_block, since_log', []);
   const logs = await engine.rows('SELECT * FROM log ORDER BY block, log_index', []);

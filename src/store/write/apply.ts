@@ -2,9 +2,8 @@
 
 import { StoreError } from '../errors.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';
-import { encodeHex, jsonText } from '../rows/cells.ts';
-import type { ChainState, CommitInput, CommitResult } from '../store.ts';
-import { type ChainWriter, lockChain, recordRewrite, stampRevision } from './chain-writer.ts';
+import type { ChainState, CommitInput } from '../store.ts';
+import { type ChainWriter, lockChain, recordRewrite, stampRevision, writeState } from './chain-writer.ts';
 import { deriveBlocks } from './derive.ts';
 import { insertBlocks, insertLogs } from './insert.ts';
 import { pruneBlocks, rollBack } from './rollback.ts';
@@ -13,7 +12,7 @@ import { addSettledEnds, recordSettlements } from './settle.ts';
 /** Logs per statement: what a client computes between two of them must take much less than the server lets it idle. */
 const PART_LOGS = 5000;
 
-export async function apply(writer: ChainWriter, commit: CommitInput): Promise<CommitResult> {
+export async function apply(writer: ChainWriter, commit: CommitInput): Promise<ChainState> {
   const { tx, chainId } = writer;
   const { rollbackTo, blocks, head } = commit;
   const before = await lockAtHead(writer, commit);
@@ -36,8 +35,7 @@ export async function apply(writer: ChainWriter, commit: CommitInput): Promise<C
   if (changedFrom !== null) await recordRewrite(tx, before, changedFrom);
   if ((state.verified ?? -1) > (before.verified ?? -1)) await pruneBlocks(writer, before, state.verified ?? -1);
   if (state.revision !== before.revision) await stampRevision(tx, state);
-  await writeState(writer, state);
-  return { state };
+  return writeState(writer, state);
 }
 
 function rejectCommit(chainId: number, why: string): never {
@@ -88,26 +86,6 @@ function stateAfter(
     proving: proving ?? before.proving,
     revision: before.revision + (isChanged ? 1 : 0),
   };
-}
-
-async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<void> {
-  const { head, verified, revision, confirmedAt, agreedBlock, halt, proving } = state;
-  await tx.run(
-    `UPDATE chain SET head_number = $2, head_hash = $3, head_timestamp = $4, verified = $5, revision = $6,
-      confirmed_at = $7, agreed_block = $8, halt = $9, proving = $10 WHERE chain = $1`,
-    [
-      chainId,
-      head?.number ?? null,
-      head === null ? null : encodeHex(head.hash),
-      head?.timestamp ?? null,
-      verified,
-      revision,
-      confirmedAt,
-      agreedBlock,
-      halt === null ? null : jsonText(halt),
-      proving ? 1 : 0,
-    ],
-  );
 }
 
 /** Splits whole blocks into parts of at most this many logs; a larger block is a part of its own. There is always one part. */

@@ -3,9 +3,10 @@
 // Commits and revisions are stamped with random numbers. After a restored backup, or a failover that lost commits, their counts
 // repeat; an equal stamp means the same history up to that point.
 
-import type { WriteTransaction } from '../engine.ts';
+import type { Param, WriteTransaction } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
+import { encodeHex, jsonText } from '../rows/cells.ts';
 import { CHAIN, decodeChain } from '../rows/chain-row.ts';
 import type { ChainState } from '../store.ts';
 
@@ -65,11 +66,33 @@ export async function recordRewrite(tx: WriteTransaction, before: ChainState, fr
   ]);
 }
 
-/** Starts a new revision after stored history changed. Lists that were pinned at or after the block must start again. */
-export async function rewriteFrom(tx: WriteTransaction, before: ChainState, fromBlock: number): Promise<ChainState> {
-  await recordRewrite(tx, before, fromBlock);
-  const state = { ...before, revision: before.revision + 1 };
-  await stampRevision(tx, state);
-  await tx.run('UPDATE chain SET revision = $2 WHERE chain = $1', [before.chainId, state.revision]);
+/** Writes what a writer may change of the state that it has locked. */
+export async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<ChainState> {
+  const { head, halt, disputes, provable } = state;
+  const cells = {
+    head_number: head?.number ?? null,
+    head_hash: head && encodeHex(head.hash),
+    head_timestamp: head?.timestamp ?? null,
+    verified: state.verified,
+    revision: state.revision,
+    confirmed_at: state.confirmedAt,
+    tip: state.tip,
+    agreed_block: state.agreedBlock,
+    halt: halt && jsonText(halt),
+    disputes: disputes.length === 0 ? null : jsonText(disputes),
+    partial: Number(state.partial),
+    proving: Number(state.proving),
+    provable: provable === null ? null : Number(provable),
+  } satisfies Partial<Record<keyof typeof CHAIN.col, Param>>;
+  const set = Object.keys(cells).map((name, position) => `${name} = $${position + 2}`);
+  await tx.run(`UPDATE chain SET ${set.join(', ')} WHERE chain = $1`, [chainId, ...Object.values(cells)]);
   return state;
+}
+
+/** Starts a new revision after stored history changed. Lists that were pinned at or after the block must start again. */
+export async function rewriteFrom(writer: ChainWriter, before: ChainState, fromBlock: number): Promise<ChainState> {
+  await recordRewrite(writer.tx, before, fromBlock);
+  const state = { ...before, revision: before.revision + 1 };
+  await stampRevision(writer.tx, state);
+  return writeState(writer, state);
 }

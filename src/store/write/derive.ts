@@ -48,7 +48,7 @@ export async function rebuild(writer: ChainWriter): Promise<void> {
   const state = await lockChain(writer);
   await writer.tx.run('DELETE FROM span WHERE chain = $1', [writer.chainId]);
   await deriveLogs(writer, () => true);
-  await rewriteFrom(writer.tx, state, state.firstBlock);
+  await rewriteFrom(writer, state, state.firstBlock);
 }
 
 async function deriveLogs(writer: ChainWriter, matches: (row: Row) => boolean): Promise<void> {
@@ -96,7 +96,7 @@ export async function readSettledEnds(tx: WriteTransaction, chainId: number, vau
   for (const row of rows) {
     const block = decodeNumber(row[ENDED.col.block]);
     const name = nameOf(decodeHex(row[ENDED.col.vault]), block, decodeNumber(row[ENDED.col.ended_by]));
-    ends.set(name, [...(ends.get(name) ?? []), decodeHex(row[ENDED.col.delegate])]);
+    ends.getOrInsertComputed(name, () => []).push(decodeHex(row[ENDED.col.delegate]));
   }
   return ends;
 }

@@ -4,7 +4,7 @@ import type { WriteTransaction } from '../engine.ts';
 import { decodeNumber, encodeHex } from '../rows/cells.ts';
 import { encodeEvent, LOG_TYPES } from '../rows/log-row.ts';
 import { insertInto } from '../rows/sql.ts';
-import type { BlockInput, BlockRef, CommitResult, ConfirmedBlock } from '../store.ts';
+import type { BlockInput, BlockRef, ChainState, ConfirmedBlock } from '../store.ts';
 import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
 
 const INSERT_BLOCK = insertInto(
@@ -54,14 +54,12 @@ export async function confirm(
   writer: ChainWriter,
   epoch: number,
   blocks: readonly ConfirmedBlock[],
-): Promise<CommitResult> {
-  const { tx, chainId } = writer;
+): Promise<ChainState> {
   const before = await lockChain(writer, epoch);
   const changed = await setConfirmed(writer, blocks);
-  if (changed === null) return { state: before };
+  if (changed === null) return before;
   const head = before.head && { ...before.head, ...blocks.find(({ hash }) => hash === before.head?.hash) };
-  if (head !== null) await tx.run('UPDATE chain SET head_timestamp = $2 WHERE chain = $1', [chainId, head.timestamp]);
-  return { state: await rewriteFrom(tx, { ...before, head }, changed) };
+  return rewriteFrom(writer, { ...before, head }, changed);
 }
 
 /** Gives the lowest block whose time changed. */

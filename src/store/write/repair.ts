@@ -6,17 +6,17 @@ import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts'
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import { decodeHex, encodeHex } from '../rows/cells.ts';
 import { decodeLog, LOG } from '../rows/log-row.ts';
-import type { BlockInput, ChainState, CommitResult, Repair } from '../store.ts';
+import type { BlockInput, ChainState, Repair } from '../store.ts';
 import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
 import { type DerivedWallet, deriveWallets } from './derive.ts';
 import { insertBlocks, insertLogs, setConfirmed } from './insert.ts';
 import { discardSettlements } from './settle.ts';
 
-export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Promise<CommitResult> {
+export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Promise<ChainState> {
   const { tx, chainId } = writer;
   const before = await lockChain(writer, epoch);
   const [lowest] = blocks;
-  if (lowest === undefined) return { state: before };
+  if (lowest === undefined) return before;
   const wallets = new Map<string, DerivedWallet & { readonly from: number }>();
   const addWallet = (version: Version, wallet: Address, from: number) => {
     const name = version + wallet;
@@ -50,7 +50,7 @@ export async function repair(writer: ChainWriter, { epoch, blocks }: Repair): Pr
   }
   await dropRevocations(writer, blocks);
   await deriveWallets(writer, [...wallets.values()]);
-  return { state: await rewriteFrom(tx, before, changedFrom) };
+  return await rewriteFrom(writer, before, changedFrom);
 }
 
 /** Deletes what waits for a revocation that its block no longer has. */

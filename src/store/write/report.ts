@@ -2,30 +2,11 @@
 
 import type { Engine } from '../engine.ts';
 import { LAG_KEPT_SECONDS, type LagSample } from '../lag.ts';
-import { jsonText } from '../rows/cells.ts';
 import type { ChainState, Report, Store } from '../store.ts';
-import { type ChainWriter, lockChain } from './chain-writer.ts';
+import { type ChainWriter, lockChain, writeState } from './chain-writer.ts';
 
-export async function report(writer: ChainWriter, epoch: number, changes: Report): Promise<ChainState> {
-  const before = await lockChain(writer, epoch);
-  const { confirmedAt, tip, halt, agreedBlock, partial, disputes, proving, provable } = { ...before, ...changes };
-  await writer.tx.run(
-    `UPDATE chain SET confirmed_at = $2, tip = $3, halt = $4, agreed_block = $5, partial = $6, disputes = $7,
-      proving = $8, provable = $9 WHERE chain = $1`,
-    [
-      writer.chainId,
-      confirmedAt,
-      tip,
-      halt === null ? null : jsonText(halt),
-      agreedBlock,
-      partial ? 1 : 0,
-      disputes.length === 0 ? null : jsonText(disputes),
-      proving ? 1 : 0,
-      provable === null ? null : Number(provable),
-    ],
-  );
-  return { ...before, confirmedAt, tip, halt, agreedBlock, partial, disputes, proving, provable };
-}
+export const report = async (writer: ChainWriter, epoch: number, changes: Report): Promise<ChainState> =>
+  writeState(writer, { ...(await lockChain(writer, epoch)), ...changes });
 
 /** Records the lag of a chain, and forgets what is older than a day. */
 export async function recordLag(writer: ChainWriter, epoch: number, { at, seconds }: LagSample): Promise<void> {

@@ -5,7 +5,7 @@ import { StoreError } from '../errors.ts';
 import { decodeHex, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { REVOCATION_LOGS } from '../rows/log-row.ts';
 import { insertInto } from '../rows/sql.ts';
-import type { BlockInput, CommitResult, Settlement } from '../store.ts';
+import type { BlockInput, ChainState, Settlement } from '../store.ts';
 import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
 import { deriveWallets } from './derive.ts';
 import { endPair } from './end-pair.ts';
@@ -64,8 +64,8 @@ export async function settle(
   epoch: number,
   settlements: readonly Settlement[],
   commits: number | undefined,
-): Promise<CommitResult> {
-  const { tx, chainId } = writer;
+): Promise<ChainState> {
+  const { chainId } = writer;
   const before = await lockChain(writer, epoch);
   // This commit is counted already.
   if (commits !== undefined && before.commits !== commits + 1)
@@ -80,7 +80,7 @@ export async function settle(
     }
   }
   await recordSettlements(writer, settlements);
-  return { state: changedFrom === null ? before : await rewriteFrom(tx, before, changedFrom) };
+  return changedFrom === null ? before : await rewriteFrom(writer, before, changedFrom);
 }
 
 async function requireRevocation(
@@ -100,16 +100,11 @@ async function requireRevocation(
 }
 
 /** Discards what was recorded about a wallet's v1 revocations, so that the registry's state is read again. */
-export async function unsettle(
-  writer: ChainWriter,
-  epoch: number,
-  vault: Address,
-  from: number,
-): Promise<CommitResult> {
+export async function unsettle(writer: ChainWriter, epoch: number, vault: Address, from: number): Promise<ChainState> {
   const before = await lockChain(writer, epoch);
   const lowest = await discardSettlements(writer, vault, from);
   await deriveWallets(writer, [{ version: 1, wallet: vault }]);
-  return { state: await rewriteFrom(writer.tx, before, lowest) };
+  return await rewriteFrom(writer, before, lowest);
 }
 
 /**

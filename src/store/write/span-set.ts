@@ -73,15 +73,8 @@ export function createSpanSet(known: KnownSpans): SpanSet {
   const ends: WideEnd[] = [];
   const places = new Map(known.places);
 
-  const walletOf = (key: Pick<DelegationKey, 'version' | 'from'>) => {
-    const name = `${key.version}${key.from}`;
-    let wallet = wallets.get(name);
-    if (wallet === undefined) {
-      wallet = new Map();
-      wallets.set(name, wallet);
-    }
-    return wallet;
-  };
+  const walletOf = ({ version, from }: Pick<DelegationKey, 'version' | 'from'>) =>
+    wallets.getOrInsertComputed(`${version}${from}`, () => new Map());
   const close = (span: Span, at: LogPosition) => {
     span.until = at;
     if (span.stored) closed.push(span);
@@ -135,11 +128,7 @@ export function createSpanSet(known: KnownSpans): SpanSet {
           for (const to of revoked ? [revoked, ...ended] : ended) endAll(event.from, to, at);
       }
     },
-    changes: () => ({
-      opened: opened.filter(isStored),
-      closed,
-      ends,
-    }),
+    changes: () => ({ opened: opened.filter(isStored), closed, ends }),
   };
 }
 
