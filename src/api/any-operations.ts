@@ -8,21 +8,8 @@ import { HOLDERS_OPERATION } from './holders-operation.ts';
 import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY, INDEXED_FROM } from './responses.ts';
-import {
-  anyObject,
-  anyOf,
-  arrayOf,
-  boolean,
-  checksumAddress,
-  described,
-  integer,
-  named,
-  nullable,
-  object,
-  type Shape,
-  string,
-} from './shape.ts';
+import { ALL_ANSWERED, CHAIN_ANSWER, DETAILED_DELEGATION, HISTORY_ENTRY, NEXT } from './responses.ts';
+import * as s from './shape.ts';
 
 const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
 const PAGE_PARAMS = {
@@ -30,26 +17,9 @@ const PAGE_PARAMS = {
   cursor: optional(p.pageCursor),
 } as const;
 
-const CHAIN_PART = named(
-  'ChainPart',
-  anyOf(
-    object({ chainId: integer, block: BLOCK, indexedFrom: INDEXED_FROM }),
-    object({
-      chainId: integer,
-      problem: described(anyObject, 'The problem that a request for this chain alone is refused with.'),
-    }),
-  ),
-);
-
 /** The fields of every body. */
-const ABOUT_CHAINS = {
-  wallet: checksumAddress,
-  complete: described(boolean, 'Whether every chain has answered. If not, `chains` says which has not, and why.'),
-} as const;
-const AFTER_ROWS = {
-  chains: arrayOf(CHAIN_PART),
-  next: nullable(described(string, 'The `cursor` of the next page. Null on the last page.')),
-} as const;
+const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
+const AFTER_ROWS = { chains: s.arrayOf(CHAIN_ANSWER), next: NEXT } as const;
 
 const SHARED = {
   ...ofRegistry('any'),
@@ -73,16 +43,14 @@ const SIDES = {
     name: 'Vaults',
     param: p.hotWallet,
     summary: 'List the wallets that a wallet may act for',
-    description:
-      'The cold wallets for which this hot wallet may act: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A vault is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',
+    listed: 'The cold wallets for which this hot wallet may act',
   },
   delegates: {
     one: 'delegate',
     name: 'Delegates',
     param: p.grantingWallet,
     summary: 'List the wallets that may act for a wallet',
-    description:
-      'The hot wallets that may act for this cold wallet: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A delegate is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',
+    listed: 'The hot wallets that may act for this cold wallet',
   },
 } as const;
 
@@ -92,12 +60,12 @@ const NARROWER_TEXT =
   'With `narrower=true`, wallets follow whose delegations cover only a part of what is asked. One with very many of them can be on several pages.';
 
 function defineCounterparts<S extends Side>(side: S) {
-  const { one, name, param, summary, description } = SIDES[side];
-  const row = object({
-    [one]: checksumAddress,
-    chainId: integer,
-    narrower: described(boolean, 'Whether the delegations cover only a part of what is asked.'),
-    grants: arrayOf(DETAILED_DELEGATION.any),
+  const { one, name, param, summary, listed } = SIDES[side];
+  const row = s.object({
+    [one]: s.checksumAddress,
+    chainId: s.integer,
+    narrower: s.described(s.boolean, 'Whether the delegations cover only a part of what is asked.'),
+    grants: s.arrayOf(DETAILED_DELEGATION.any),
   });
   return {
     ...SHARED,
@@ -108,7 +76,7 @@ function defineCounterparts<S extends Side>(side: S) {
     path: `/registry/any/${side}/{wallet}`,
     id: side,
     summary,
-    description: `${description} ${NARROWER_TEXT} ${CHAINS_TEXT}`,
+    description: `${listed}: for everything, with \`contract\` on that contract, with \`tokenId\` on that ERC-721 token. A ${one} is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address. ${NARROWER_TEXT} ${CHAINS_TEXT}`,
     params: {
       wallet: inPath(param),
       contract: optional(p.contract),
@@ -124,7 +92,7 @@ function defineCounterparts<S extends Side>(side: S) {
     answer: {
       ...ANSWER,
       description: `The ${side}.`,
-      body: named(name, object({ ...ABOUT_CHAINS, [side]: arrayOf(row), ...AFTER_ROWS })) as Shape<object>,
+      body: s.named(name, s.object({ ...ABOUT_CHAINS, [side]: s.arrayOf(row), ...AFTER_ROWS })) as s.Shape<object>,
     },
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }
@@ -159,7 +127,7 @@ export const ANY_LIST = {
   answer: {
     ...ANSWER,
     description: 'The delegations.',
-    body: object({ ...ABOUT_CHAINS, delegations: arrayOf(DETAILED_DELEGATION.any), ...AFTER_ROWS }),
+    body: s.object({ ...ABOUT_CHAINS, delegations: s.arrayOf(DETAILED_DELEGATION.any), ...AFTER_ROWS }),
   },
 } as const satisfies OperationBase;
 
@@ -182,7 +150,7 @@ export const HISTORY = {
   answer: {
     ...ANSWER,
     description: 'The grants.',
-    body: object({ ...ABOUT_CHAINS, grants: arrayOf(HISTORY_ENTRY), ...AFTER_ROWS }),
+    body: s.object({ ...ABOUT_CHAINS, grants: s.arrayOf(HISTORY_ENTRY), ...AFTER_ROWS }),
   },
 } as const satisfies OperationBase;
 

@@ -5,8 +5,8 @@ import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { BALANCE, BLOCK, DETAILED_DELEGATION } from './responses.ts';
-import { arrayOf, boolean, checksumAddress, described, integer, named, nullable, object, string } from './shape.ts';
+import { BALANCE, BLOCK, DETAILED_DELEGATION, NEXT } from './responses.ts';
+import { arrayOf, boolean, checksumAddress, described, integer, named, nullable, object } from './shape.ts';
 
 export const HOLDER = object({
   owner: checksumAddress,
@@ -33,7 +33,7 @@ export const HOLDERS = named(
     chainId: integer,
     block: BLOCK,
     holders: arrayOf(HOLDER),
-    next: nullable(described(string, 'The `cursor` of the next page. Null on the last page.')),
+    next: NEXT,
   }),
 );
 
