@@ -107,7 +107,7 @@ function fill(panel, form) {
   panel.append(
     element('h4', { className: 'about' }, 'Answer'),
     element('div', { className: 'actions' }, status, close),
-    element('div', { className: 'details' }),
+    element('div', { className: 'stack details' }),
   );
 }
 

@@ -18,6 +18,6 @@ export function renderPager({ rows, page, pages, total }: PageOfRows, urlOf: (pa
   const first = (page - 1) * PAGE_ROWS;
   const link = (to: number, text: string, rel: string) =>
     to >= 1 && to <= pages && html`<a class="button plain" rel="${rel}" href="${urlOf(to)}">${text}</a>`;
-  return html`<div class="flow pager" role="navigation" aria-label="Pages">${link(page - 1, 'Previous page', 'prev')}
+  return html`<div class="actions pager" role="navigation" aria-label="Pages">${link(page - 1, 'Previous page', 'prev')}
 <span>${first + 1}–${first + rows.length} of ${total.toLocaleString('en')}</span>${link(page + 1, 'Next page', 'next')}</div>`;
 }

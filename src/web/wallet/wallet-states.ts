@@ -35,7 +35,7 @@ export function renderBlocks(chains: readonly ChainPart[]): Html {
     return html`${chainName(chainId)} at block ${number}${time}`;
   });
   if (blocks.length === 1) return html`<p class="soft">Read from ${blocks}.</p>`;
-  return html`<details class="blocks"><summary>Read from ${blocks.length} chains</summary><ul>${blocks.map((one) => html`<li>${one}</li>`)}</ul></details>`;
+  return html`<details><summary>Read from ${blocks.length} chains</summary><ul>${blocks.map((one) => html`<li>${one}</li>`)}</ul></details>`;
 }
 
 /** A refused request in words, and what to do next. */

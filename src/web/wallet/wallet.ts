@@ -43,7 +43,7 @@ function renderHeader(view: WalletView): Html {
   const tab = (text: string, isHistory: boolean) =>
     navigationLink(walletUrl(view, { isHistory }), text, view.isHistory === isHistory);
   return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')}</div></div>
-<div class="tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
+<div class="flow tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
 }
 
 async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: FetchApi): Promise<Html> {
@@ -73,7 +73,7 @@ function renderList(view: WalletView, listing: Listing | Refusal): Html {
   const page = pageOf(rows, view.page);
   const several = view.asOf === '' && rows.some(({ direction }) => direction === 'outgoing');
   const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
-  const links = html`<div class="flow list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
+  const links = html`<div class="actions list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
   const table =
     rows.length === 0
       ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
