@@ -1,14 +1,13 @@
-// Operations that ask both registries, and several chains at once: for whom a wallet may act, who may act for it, and all of
-// its delegations. Each chain answers for itself, with its block or with its problem.
+// Operations that ask both registries: for whom a wallet may act, who may act for it, all of its delegations, and the token gate. All
+// but the gate ask several chains at once; each chain answers for itself, with its block or with its problem.
 
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
-import { HOLDERS_OPERATION } from './holders-operation.ts';
-import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
+import { inPath, type OperationBase, optional, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { ALL_ANSWERED, CHAIN_ANSWER, DETAILED_DELEGATION, HISTORY_ENTRY, NEXT } from './responses.ts';
+import { ALL_ANSWERED, BALANCE, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION, HISTORY_ENTRY, NEXT } from './responses.ts';
 import * as s from './shape.ts';
 
 const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
@@ -102,6 +101,72 @@ export const COUNTERPARTS = {
   delegates: defineCounterparts('delegates'),
 } as const;
 export type CounterpartsOperation = (typeof COUNTERPARTS)[Side];
+
+/** The token gate: whether a wallet, or a wallet that it may act for, owns a token, at the block of the index. */
+export const HOLDER = s.object({
+  owner: s.checksumAddress,
+  balance: s.described(
+    BALANCE,
+    'What the owner holds, at most what it delegated. 1 for an ERC-721 token; without `tokenId`, the number of its tokens.',
+  ),
+  delegations: s.described(
+    s.arrayOf(DETAILED_DELEGATION.any),
+    'The delegations by which the wallet may act for this owner. Empty if the wallet is the owner.',
+  ),
+});
+
+export const HOLDERS = s.named(
+  'Holders',
+  s.object({
+    wallet: s.checksumAddress,
+    holds: s.nullable(
+      s.described(
+        s.boolean,
+        'Whether this page has a holder. Null if it has none and there is a next page: the answer is not known yet.',
+      ),
+    ),
+    chainId: s.integer,
+    block: BLOCK,
+    holders: s.arrayOf(HOLDER),
+    next: NEXT,
+  }),
+);
+
+export const HOLDERS_OPERATION = {
+  ...ofRegistry('any'),
+  kind: 'holders',
+  path: '/registry/any/holders/{wallet}',
+  id: 'holders',
+  summary: 'Check whether a wallet, or a wallet that it may act for, owns a token',
+  description:
+    'The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`.',
+  params: {
+    wallet: inPath(p.hotWallet),
+    contract: required(p.contract),
+    tokenId: optional(p.tokenId),
+    standard: optional(p.tokenStandard),
+    rights: withDefault(p.rights, NO_RIGHTS),
+    chainId: withDefault(p.chainId, 1),
+    ...AS_OF_PARAMS,
+    ...NUMBERS,
+    limit: withDefault(p.holdersLimit, p.MAX_HOLDERS),
+    cursor: optional(p.pageCursor),
+  },
+  rules: [ONE_POINT_IN_TIME],
+  answer: {
+    ...ANSWER,
+    description: 'The holders.',
+    body: HOLDERS,
+  },
+  problems: [
+    ...ofRegistry('any').problems,
+    'cursor-gone',
+    'ownership-off',
+    'block-not-kept',
+    'not-a-token',
+    'ownership-unavailable',
+  ],
+} as const satisfies OperationBase;
 
 export const ANY_LIST = {
   ...SHARED,

@@ -3,10 +3,9 @@
 
 import { checksummed } from '../registry/checksum.ts';
 import { type Delegation, MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
-import { ANY_LIST, COUNTERPARTS, HISTORY } from './any-operations.ts';
+import { ANY_LIST, COUNTERPARTS, HISTORY, HOLDERS_OPERATION } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
-import { HOLDERS_OPERATION } from './holders-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
