@@ -141,7 +141,7 @@ ${BODY}
 <header class="flow top"><a class="flow brand" href="/">${MARK}delegations</a><div class="flow site" role="navigation" aria-label="Site">${links}</div></header>
 ${columns}
 <p id="announcements" class="spoken" role="status"></p>
-${isLive && html`<p id="live-state" class="notice live-state" role="status" hidden></p>`}
+${isLive && html`<p id="live-state" class="live-state" role="status" hidden></p>`}
 <footer class="flow bottom"><span>Reads the public delegation registries. It never signs or sends anything.</span><a href="/docs">API</a><a href="/status">Status</a><a href="/llms.txt">llms.txt</a></footer>
 </body>
 </html>
