@@ -102,7 +102,7 @@ function fill(panel, form) {
     panel.hidden = true;
     form.querySelector('button').focus();
   };
-  const close = element('button', { type: 'button', className: 'plain', onclick }, 'Close');
+  const close = element('button', { type: 'button', className: 'plain small', onclick }, 'Close');
   const status = element('p', { role: 'status' }, 'Sending…');
   panel.append(
     element('h4', { className: 'about' }, 'Answer'),

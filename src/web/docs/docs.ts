@@ -38,7 +38,7 @@ const cellsOf = (cells: readonly string[]) => cells.map((cell) => html`<td>${pro
 function parameterTable(operation: OperationBase): Html {
   const rows = parametersOf(operation).map(({ name, isRequired, default: otherwise, text }) => {
     const given = otherwise !== null && html`<br>default <code>${otherwise}</code>`;
-    const note = isRequired ? html` <span class="required">required</span>` : given;
+    const note = isRequired ? html` <span class="soft right">required</span>` : given;
     return html`<tr><td><code>${name}</code>${note}</td><td>${prose(text)}</td></tr>`;
   });
   return tableOf(['Parameter', 'Meaning'], rows);
