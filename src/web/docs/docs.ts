@@ -52,7 +52,7 @@ const answerBlock = (text: string): Html => {
   return html`<pre class="answer"${isLong && html` tabindex="0" role="group" aria-label="Answer"`}><code>${highlight('json', text)}</code></pre>`;
 };
 
-function renderExample({ example, answer }: Section['examples'][number], level: 3 | 4): Html {
+function renderExample({ example, answer }: NonNullable<Section['examples']>[number], level: 3 | 4): Html {
   const tag = new Html(`h${level}`);
   const samples = SAMPLE_LANGUAGES.flatMap(({ id }) => {
     const text = sampleOf(id, example);
@@ -104,7 +104,7 @@ function operationForm(operation: OperationBase): Html {
 <button>Send</button></form></details>`;
 }
 
-function renderSection({ id: sectionId, title, paragraphs, table, examples, operation }: Section): Html {
+function renderSection({ id: sectionId, title, paragraphs, table, examples = [], operation }: Section): Html {
   const tag = new Html(operation === undefined ? 'h2' : 'h3');
   const rows = table?.rows.map(
     ({ id, cells }) => html`<tr${id !== undefined && html` id="${id}"`}>${cellsOf(cells)}</tr>`,
