@@ -112,7 +112,7 @@ describe('a check', () => {
 
   test('names the grants, the registry and the amount', async () => {
     const old = await verdict(`/?${treasury}&type=contract&contract=${CONTRACTS['Tidal Cards']}&chainId=1`);
-    expect(old.why).toMatch(/granted in registry v1 on .+Contracts that ask only registry v2 do not see it/s);
+    expect(old.why).toMatch(/v1, granted on .+Contracts that ask only registry v2 do not see it/s);
     const any = await verdict(`/?from=${Ada}&to=${HOT.Ada}&type=erc20&contract=${CONTRACTS.Lantern}&chainId=1`);
     expect(any.said).toContain('with any amount of contract');
     const some = await verdict(
@@ -131,7 +131,7 @@ describe('a check', () => {
     const at = await verdict(`/?from=${Finn}&to=${OTHER['Old phone']}&type=all&chainId=1&at=${block}`);
     expect(at.said).toMatch(/^No\. .+ could not act for /);
     const narrower = await verdict(`/?from=${Ben}&to=${HOT.Ben}&type=all&chainId=1`);
-    expect(narrower.why).toMatch(/It is granted only:\s+Contract /);
+    expect(narrower.why).toMatch(/It is granted only:\s+everything in contract /);
     await Promise.all([ended, before, at, narrower].map(({ page }) => page.close()));
   });
 

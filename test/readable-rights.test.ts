@@ -141,8 +141,10 @@ test('the explorer shows them, and takes a text with and without text:', async (
   for (const label of ['only “vote”', 'only “sag &quot;ja&quot; \\ é”', 'expires 2030-01-01 00:00 UTC, not enforced'])
     expect(table).toContain(label);
   for (const rights of ['vote', 'text:vote', VOTE])
-    expect(await page(`from=${COLD}&to=${VOTER}&rights=${rights}`)).toContain('only for “vote”');
+    expect(await page(`from=${COLD}&to=${VOTER}&rights=${rights}`)).toContain(
+      'with the right <span class="right">“vote”',
+    );
   expect(await page(`from=${COLD}&to=${EXPIRER}&rights=${EXPIRING}`)).toContain(
-    'only for “vote (expires 2030-01-01 00:00 UTC)”',
+    '<span class="right">“vote (expires 2030-01-01 00:00 UTC)”',
   );
 });

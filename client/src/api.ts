@@ -38,6 +38,16 @@ export interface Block {
   readonly timestamp: number | null;
 }
 
+/** As in a refusal. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly { readonly parameter: string; readonly detail: string }[] | undefined;
+  readonly [field: string]: unknown;
+}
+
 export type ChainPart =
   | {
       readonly chainId: number;
@@ -45,11 +55,7 @@ export type ChainPart =
       /** The first indexed block, if the registry may be older. Earlier grants are unknown. */
       readonly indexedFrom?: number | undefined;
     }
-  | {
-      readonly chainId: number;
-      /** The problem that a request for this chain alone is refused with. */
-      readonly problem: { readonly [field: string]: unknown };
-    };
+  | { readonly chainId: number; readonly problem: Problem };
 
 export interface Vaults {
   /** With its EIP-55 checksum. */
@@ -121,16 +127,6 @@ export interface Undo {
   readonly type: 'undo';
   readonly chainId: number;
   readonly block: Block;
-}
-
-/** As in a refusal. */
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly errors?: readonly { readonly parameter: string; readonly detail: string }[] | undefined;
-  readonly [field: string]: unknown;
 }
 
 export interface HistoryEntry {
@@ -243,15 +239,7 @@ export type Batch = {
   /** Whether every question was answered. */
   readonly complete: boolean;
   /** The chains of the questions, in the order of their first one. */
-  readonly chains: readonly (
-    | {
-        readonly chainId: number;
-        readonly block: Block;
-        /** The first indexed block, if the registry may be older. Earlier grants are unknown. */
-        readonly indexedFrom?: number | undefined;
-      }
-    | { readonly chainId: number; readonly problem: Problem }
-  )[];
+  readonly chains: readonly ChainPart[];
   /** In the order of the questions. */
   readonly answers: readonly ({ readonly result: boolean | Balance } | { readonly problem: Problem })[];
 };
@@ -264,6 +252,7 @@ export interface Network {
   /** Whether the chain is answered at its head. */
   readonly ready: boolean;
   readonly firstBlock: number | null;
+  /** Whether the registry may be older than the first indexed block. Earlier grants are unknown. */
   readonly partial: boolean | null;
   readonly head: {
     readonly number: number;
@@ -276,12 +265,15 @@ export interface Network {
   /** Whether the logs of a block are proven against its hash, or only compared between providers. */
   readonly proofs: {
     readonly mode: 'proven' | 'compared' | null;
+    /** The logs of all indexed blocks from this one on are proven. Null if none are, or the mode is compared. */
     readonly logsFrom: number | null;
+    /** Of the new blocks since the start: for how many it is proven which logs they have, or that they have none. */
     readonly share: number | null;
   };
   /** Wallets about which answers are refused, because providers or the registry contradict the index. */
   readonly disputedWallets: number;
   readonly chainBlock: number | null;
+  /** Null if the process that answers has no status of a follower. */
   readonly progress: {
     /** The share of the history that is indexed, from 0 to 1. */
     readonly share: number;
@@ -291,6 +283,7 @@ export interface Network {
     readonly audited: number;
     /** Answers of the registry contract that the audit compared with ours. */
     readonly compared: number;
+    /** Why no step of the follower has succeeded for a while. The message itself is in its log. */
     readonly failing: {
       readonly cause: 'database-full' | 'database-unavailable' | 'database-failed' | 'providers' | 'internal';
       /** Unix seconds. */
@@ -326,6 +319,7 @@ export interface Network {
         | null;
     }[];
   } | null;
+  /** Why the chain is halted. */
   readonly halt: {
     readonly code: 'finality-violation' | 'registry-mismatch' | 'import-unfinished';
     /** Unix seconds. */
@@ -337,6 +331,7 @@ export interface Network {
   readonly lagSeconds: number | null;
   /** With a larger lag the chain answers 503. */
   readonly maxLagSeconds: number;
+  /** The lag over the last day, up to the last whole step. Null before the first one. */
   readonly lagHistory: {
     /** When the first step began. */
     readonly since: number;
@@ -450,15 +445,7 @@ export interface Operations {
       readonly changes: readonly (DelegationChange | Undo)[];
       /** Whether every chain has answered. If not, `chains` says which has not, and why. */
       readonly complete: boolean;
-      readonly chains: readonly (
-        | {
-            readonly chainId: number;
-            readonly block: Block;
-            /** The first indexed block, if the registry may be older. Earlier grants are unknown. */
-            readonly indexedFrom?: number | undefined;
-          }
-        | { readonly chainId: number; readonly problem: Problem }
-      )[];
+      readonly chains: readonly ChainPart[];
       /** Whether nothing more has happened yet. */
       readonly end: boolean;
       /** The `cursor` of the next request, now or later. */

@@ -1,28 +1,14 @@
-// Operations that ask both registries, and several chains at once: for whom a wallet may act, who may act for it, and all of
-// its delegations. Each chain answers for itself, with its block or with its problem.
+// Operations that ask both registries: for whom a wallet may act, who may act for it, all of its delegations, and the token gate. All
+// but the gate ask several chains at once; each chain answers for itself, with its block or with its problem.
 
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
-import { HOLDERS_OPERATION } from './holders-operation.ts';
-import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
+import { inPath, type OperationBase, optional, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY, INDEXED_FROM } from './responses.ts';
-import {
-  anyObject,
-  anyOf,
-  arrayOf,
-  boolean,
-  checksumAddress,
-  described,
-  integer,
-  named,
-  nullable,
-  object,
-  type Shape,
-  string,
-} from './shape.ts';
+import { ALL_ANSWERED, BALANCE, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION, HISTORY_ENTRY, NEXT } from './responses.ts';
+import * as s from './shape.ts';
 
 const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
 const PAGE_PARAMS = {
@@ -30,26 +16,9 @@ const PAGE_PARAMS = {
   cursor: optional(p.pageCursor),
 } as const;
 
-const CHAIN_PART = named(
-  'ChainPart',
-  anyOf(
-    object({ chainId: integer, block: BLOCK, indexedFrom: INDEXED_FROM }),
-    object({
-      chainId: integer,
-      problem: described(anyObject, 'The problem that a request for this chain alone is refused with.'),
-    }),
-  ),
-);
-
 /** The fields of every body. */
-const ABOUT_CHAINS = {
-  wallet: checksumAddress,
-  complete: described(boolean, 'Whether every chain has answered. If not, `chains` says which has not, and why.'),
-} as const;
-const AFTER_ROWS = {
-  chains: arrayOf(CHAIN_PART),
-  next: nullable(described(string, 'The `cursor` of the next page. Null on the last page.')),
-} as const;
+const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
+const AFTER_ROWS = { chains: s.arrayOf(CHAIN_ANSWER), next: NEXT } as const;
 
 const SHARED = {
   ...ofRegistry('any'),
@@ -73,16 +42,14 @@ const SIDES = {
     name: 'Vaults',
     param: p.hotWallet,
     summary: 'List the wallets that a wallet may act for',
-    description:
-      'The cold wallets for which this hot wallet may act: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A vault is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',
+    listed: 'The cold wallets for which this hot wallet may act',
   },
   delegates: {
     one: 'delegate',
     name: 'Delegates',
     param: p.grantingWallet,
     summary: 'List the wallets that may act for a wallet',
-    description:
-      'The hot wallets that may act for this cold wallet: for everything, with `contract` on that contract, with `tokenId` on that ERC-721 token. A delegate is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address.',
+    listed: 'The hot wallets that may act for this cold wallet',
   },
 } as const;
 
@@ -92,12 +59,12 @@ const NARROWER_TEXT =
   'With `narrower=true`, wallets follow whose delegations cover only a part of what is asked. One with very many of them can be on several pages.';
 
 function defineCounterparts<S extends Side>(side: S) {
-  const { one, name, param, summary, description } = SIDES[side];
-  const row = object({
-    [one]: checksumAddress,
-    chainId: integer,
-    narrower: described(boolean, 'Whether the delegations cover only a part of what is asked.'),
-    grants: arrayOf(DETAILED_DELEGATION.any),
+  const { one, name, param, summary, listed } = SIDES[side];
+  const row = s.object({
+    [one]: s.checksumAddress,
+    chainId: s.integer,
+    narrower: s.described(s.boolean, 'Whether the delegations cover only a part of what is asked.'),
+    grants: s.arrayOf(DETAILED_DELEGATION.any),
   });
   return {
     ...SHARED,
@@ -108,7 +75,7 @@ function defineCounterparts<S extends Side>(side: S) {
     path: `/registry/any/${side}/{wallet}`,
     id: side,
     summary,
-    description: `${description} ${NARROWER_TEXT} ${CHAINS_TEXT}`,
+    description: `${listed}: for everything, with \`contract\` on that contract, with \`tokenId\` on that ERC-721 token. A ${one} is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address. ${NARROWER_TEXT} ${CHAINS_TEXT}`,
     params: {
       wallet: inPath(param),
       contract: optional(p.contract),
@@ -124,7 +91,7 @@ function defineCounterparts<S extends Side>(side: S) {
     answer: {
       ...ANSWER,
       description: `The ${side}.`,
-      body: named(name, object({ ...ABOUT_CHAINS, [side]: arrayOf(row), ...AFTER_ROWS })) as Shape<object>,
+      body: s.named(name, s.object({ ...ABOUT_CHAINS, [side]: s.arrayOf(row), ...AFTER_ROWS })) as s.Shape<object>,
     },
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }
@@ -134,6 +101,72 @@ export const COUNTERPARTS = {
   delegates: defineCounterparts('delegates'),
 } as const;
 export type CounterpartsOperation = (typeof COUNTERPARTS)[Side];
+
+/** The token gate: whether a wallet, or a wallet that it may act for, owns a token, at the block of the index. */
+export const HOLDER = s.object({
+  owner: s.checksumAddress,
+  balance: s.described(
+    BALANCE,
+    'What the owner holds, at most what it delegated. 1 for an ERC-721 token; without `tokenId`, the number of its tokens.',
+  ),
+  delegations: s.described(
+    s.arrayOf(DETAILED_DELEGATION.any),
+    'The delegations by which the wallet may act for this owner. Empty if the wallet is the owner.',
+  ),
+});
+
+export const HOLDERS = s.named(
+  'Holders',
+  s.object({
+    wallet: s.checksumAddress,
+    holds: s.nullable(
+      s.described(
+        s.boolean,
+        'Whether this page has a holder. Null if it has none and there is a next page: the answer is not known yet.',
+      ),
+    ),
+    chainId: s.integer,
+    block: BLOCK,
+    holders: s.arrayOf(HOLDER),
+    next: NEXT,
+  }),
+);
+
+export const HOLDERS_OPERATION = {
+  ...ofRegistry('any'),
+  kind: 'holders',
+  path: '/registry/any/holders/{wallet}',
+  id: 'holders',
+  summary: 'Check whether a wallet, or a wallet that it may act for, owns a token',
+  description:
+    'The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`.',
+  params: {
+    wallet: inPath(p.hotWallet),
+    contract: required(p.contract),
+    tokenId: optional(p.tokenId),
+    standard: optional(p.tokenStandard),
+    rights: withDefault(p.rights, NO_RIGHTS),
+    chainId: withDefault(p.chainId, 1),
+    ...AS_OF_PARAMS,
+    ...NUMBERS,
+    limit: withDefault(p.holdersLimit, p.MAX_HOLDERS),
+    cursor: optional(p.pageCursor),
+  },
+  rules: [ONE_POINT_IN_TIME],
+  answer: {
+    ...ANSWER,
+    description: 'The holders.',
+    body: HOLDERS,
+  },
+  problems: [
+    ...ofRegistry('any').problems,
+    'cursor-gone',
+    'ownership-off',
+    'block-not-kept',
+    'not-a-token',
+    'ownership-unavailable',
+  ],
+} as const satisfies OperationBase;
 
 export const ANY_LIST = {
   ...SHARED,
@@ -159,7 +192,7 @@ export const ANY_LIST = {
   answer: {
     ...ANSWER,
     description: 'The delegations.',
-    body: object({ ...ABOUT_CHAINS, delegations: arrayOf(DETAILED_DELEGATION.any), ...AFTER_ROWS }),
+    body: s.object({ ...ABOUT_CHAINS, delegations: s.arrayOf(DETAILED_DELEGATION.any), ...AFTER_ROWS }),
   },
 } as const satisfies OperationBase;
 
@@ -182,7 +215,7 @@ export const HISTORY = {
   answer: {
     ...ANSWER,
     description: 'The grants.',
-    body: object({ ...ABOUT_CHAINS, grants: arrayOf(HISTORY_ENTRY), ...AFTER_ROWS }),
+    body: s.object({ ...ABOUT_CHAINS, grants: s.arrayOf(HISTORY_ENTRY), ...AFTER_ROWS }),
   },
 } as const satisfies OperationBase;
 

@@ -3,46 +3,33 @@
 import { type OperationBase, optional, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { NUMBERS, ofRegistry } from './registry-operation.ts';
-import { BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION } from './responses.ts';
-import {
-  anyOf,
-  arrayOf,
-  boolean,
-  bytes32,
-  count,
-  described,
-  integer,
-  literal,
-  named,
-  object,
-  oneOfStrings,
-  string,
-} from './shape.ts';
+import { ALL_ANSWERED, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION } from './responses.ts';
+import * as s from './shape.ts';
 
 /** Of every entry. */
-const WHERE = { chainId: integer, block: BLOCK } as const;
+const WHERE = { chainId: s.integer, block: BLOCK } as const;
 
-export const DELEGATION_CHANGE = named(
+export const DELEGATION_CHANGE = s.named(
   'DelegationChange',
-  object({
-    type: oneOfStrings('began', 'changed', 'ended'),
+  s.object({
+    type: s.oneOfStrings('began', 'changed', 'ended'),
     ...WHERE,
-    transactionHash: bytes32,
-    logIndex: count,
-    final: described(boolean, 'Whether the block was final when this was sent.'),
+    transactionHash: s.bytes32,
+    logIndex: s.count,
+    final: s.described(s.boolean, 'Whether the block was final when this was sent.'),
     delegation: DETAILED_DELEGATION.any,
   }),
 );
 
-export const UNDO = named(
+export const UNDO = s.named(
   'Undo',
-  described(
-    object({ type: literal('undo'), ...WHERE }),
+  s.described(
+    s.object({ type: s.literal('undo'), ...WHERE }),
     'Everything after this block of the chain is void: discard it. What replaced it follows.',
   ),
 );
 
-const ENTRY = anyOf(DELEGATION_CHANGE, UNDO);
+const ENTRY = s.anyOf(DELEGATION_CHANGE, UNDO);
 
 export const CHANGES_OPERATION = {
   ...ofRegistry('any'),
@@ -77,12 +64,12 @@ export const CHANGES_OPERATION = {
   rules: [],
   answer: {
     description: 'The changes. As `text/event-stream`, the schema is that of the data of a `message`.',
-    body: object({
-      changes: arrayOf(ENTRY),
-      complete: described(boolean, 'Whether every chain has answered. If not, `chains` says which has not, and why.'),
-      chains: arrayOf(CHAIN_ANSWER),
-      end: described(boolean, 'Whether nothing more has happened yet.'),
-      cursor: described(string, 'The `cursor` of the next request, now or later.'),
+    body: s.object({
+      changes: s.arrayOf(ENTRY),
+      complete: ALL_ANSWERED,
+      chains: s.arrayOf(CHAIN_ANSWER),
+      end: s.described(s.boolean, 'Whether nothing more has happened yet.'),
+      cursor: s.described(s.string, 'The `cursor` of the next request, now or later.'),
     }),
     event: ENTRY,
     headers: ['ETag', 'Link'],

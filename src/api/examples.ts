@@ -1,12 +1,11 @@
 // Example requests and their answers, for OpenAPI and /docs. The tests send each to a store that holds EXAMPLE_DELEGATIONS, and
 // to the sandbox, whose chain has them too.
 
-import type { Delegation } from '../registry/delegation.ts';
-import { MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
-import { ANY_LIST, COUNTERPARTS, HISTORY } from './any-operations.ts';
+import { checksummed } from '../registry/checksum.ts';
+import { type Delegation, MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
+import { ANY_LIST, COUNTERPARTS, HISTORY, HOLDERS_OPERATION } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
-import { HOLDERS_OPERATION } from './holders-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
@@ -66,7 +65,15 @@ const example = <O extends Operation>(
 ): Example => ({ operation: operation.id, summary, request: urlFor(operation, params), answer });
 
 const WALLETS = { to: HOT, from: COLD };
+const ON_NFT = { ...WALLETS, contract: NFT };
+const ON_COIN = { ...WALLETS, contract: COIN };
 const V1_WALLETS = { delegate: HOT, vault: COLD };
+const V1_ON_NFT = { ...V1_WALLETS, contract: NFT };
+
+const problemOf = (type: ProblemType, detail: string, fields: object) => {
+  const { title, status } = PROBLEMS[type];
+  return { type: problemUri(type), title, status, detail, ...fields };
+};
 
 /** Rejected parameters. */
 const FAULTS = [
@@ -78,123 +85,60 @@ const FAULTS = [
 ];
 
 /** Of a question about Base, where only Ethereum is served. */
-const NOT_SERVED = {
-  type: problemUri('unknown-chain'),
-  title: PROBLEMS['unknown-chain'].title,
-  status: 400,
-  detail: 'chainId 8453 is not served here.',
+const NOT_SERVED = problemOf('unknown-chain', 'chainId 8453 is not served here.', {
   errors: [{ parameter: 'chainId', detail: '8453 is not served here' }],
   chainIds: [1],
-};
+});
 
 const BLOCK = EXAMPLE_BLOCK;
-const ANSWERED = { chains: [{ chainId: 1, block: BLOCK }], next: null };
-const sinceLog = (logIndex: number) => ({
-  block: BLOCK.number,
-  timestamp: BLOCK.timestamp,
-  transactionHash: `0x${(BLOCK.number * 1000 + logIndex).toString(16).padStart(64, '0')}`,
-  logIndex,
-});
+const CHAINS = [{ chainId: 1, block: BLOCK }];
 /** A cursor has random parts, so that of a request differs. */
 export const EXAMPLE_FEED_CURSOR = 'MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg';
-/** A delegation of the whole wallet or of a contract, with every field in order. */
-const record = (
-  version: 1 | 2,
-  to: string,
-  contract: string | null,
-  [rights, rightsText]: readonly [string | null, string | null],
-  logIndex: number,
-) => ({
-  type: contract === null ? ('ALL' as const) : ('CONTRACT' as const),
-  version,
-  from: COLD,
-  to,
-  contract,
-  tokenId: null,
-  standard: null,
-  rights,
-  rightsText,
-  rightsName: null,
-  expires: null,
-  amount: null,
-  chainId: 1,
-  since: sinceLog(logIndex),
-});
+
+/** What a list shows of a delegation of v2. */
+const shown = (position: 1 | 2 | 3) => {
+  const { kind, from, to, contract } = EXAMPLE_DELEGATIONS[position] as Delegation;
+  const type = kind === 'ERC20' ? 'TOKEN' : kind;
+  const where = contract === null ? null : checksummed(contract);
+  return { type, from: checksummed(from), to: checksummed(to), contract: where, tokenId: null } as const;
+};
+
+/** A delegation of the whole wallet or of a contract, with every field in order. The position is that of its log too. */
+const record = (position: 0 | 1 | 3, rightsText: string | null = null) => {
+  const { version, rights } = EXAMPLE_DELEGATIONS[position] as Delegation;
+  const { type, ...covered } = shown(position === 0 ? 1 : position);
+  const detail = { standard: null, rights, rightsText, rightsName: null, expires: null, amount: null, chainId: 1 };
+  const transactionHash = `0x${(BLOCK.number * 1000 + position).toString(16).padStart(64, '0')}`;
+  const since = { block: BLOCK.number, timestamp: BLOCK.timestamp, transactionHash, logIndex: position };
+  return { type, version, ...covered, ...detail, since };
+};
 /** The right to vote, which one wallet has. */
-const VOTE_GRANT = record(2, VOTER, null, [VOTE, 'vote'], 3);
+const VOTE_GRANT = record(3, 'vote');
 /** The grants of the contract, in v2 and v1. */
-const NFT_GRANTS = [record(2, HOT, NFT, [NO_RIGHTS, null], 1), record(1, HOT, NFT, [null, null], 0)];
+const NFT_GRANTS = [record(1), record(0)];
 
-const VAULTS_OF_HOT = {
-  wallet: HOT,
-  complete: true,
-  vaults: [{ vault: COLD, chainId: 1, narrower: false, grants: NFT_GRANTS }],
-  ...ANSWERED,
-};
-const DELEGATES_OF_COLD = {
-  wallet: COLD,
-  complete: true,
-  delegates: [{ delegate: HOT, chainId: 1, narrower: false, grants: NFT_GRANTS }],
-  ...ANSWERED,
-};
-const HOLDERS_OF_HOT = {
-  wallet: HOT,
-  holds: true,
-  chainId: 1,
-  block: BLOCK,
-  holders: [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }],
-  next: null,
-};
-
-const ofWallets = (
-  position: 0 | 1 | 2,
-  summary: string,
-  query: string,
-  wallets: readonly string[],
-  answers: readonly object[],
-): Example => {
-  const { id, path } = WALLET_BATCHES[position];
-  return {
-    operation: id,
-    summary,
-    request: `${path}?${query}`,
-    body: { wallets },
-    answer: { chainId: 1, block: EXAMPLE_BLOCK, answers, complete: true },
-  };
-};
+const ofWallet = <Rows extends object>(wallet: string, rows: Rows) =>
+  ({ wallet, complete: true, ...rows, chains: CHAINS, next: null }) as const;
+const NFT_ROW = { chainId: 1, narrower: false, grants: NFT_GRANTS };
+const VAULTS_OF_HOT = ofWallet(HOT, { vaults: [{ vault: COLD, ...NFT_ROW }] });
+const DELEGATES_OF_COLD = ofWallet(COLD, { delegates: [{ delegate: HOT, ...NFT_ROW }] });
+const holdersOf = (wallet: string, holders: ResponseOf<typeof HOLDERS_OPERATION>['holders']) =>
+  ({ wallet, holds: holders.length > 0, chainId: 1, block: BLOCK, holders, next: null }) as const;
+const HOLDERS_OF_HOT = holdersOf(HOT, [{ owner: COLD, balance: 1, delegations: NFT_GRANTS }]);
 
 /** Each answer is that of the operation for one wallet. */
-const WALLET_EXAMPLES: readonly Example[] = [
-  ofWallets(
-    0,
-    'For whom may each of these wallets act on a contract?',
-    `contract=${NFT}`,
-    [HOT, VOTER],
-    [VAULTS_OF_HOT, { wallet: VOTER, complete: true, vaults: [], ...ANSWERED }],
-  ),
-  ofWallets(1, 'Who may act for each of these wallets on a contract?', `contract=${NFT}`, [COLD], [DELEGATES_OF_COLD]),
-  ofWallets(
-    2,
-    'Which of these wallets may enter with token 42?',
-    `contract=${NFT}&tokenId=42`,
-    [HOT, VOTER],
-    [HOLDERS_OF_HOT, { wallet: VOTER, holds: false, chainId: 1, block: BLOCK, holders: [], next: null }],
-  ),
-];
+const ofWallets = (position: 0 | 1 | 2, summary: string, query: string, ...answers: { wallet: string }[]): Example => ({
+  operation: WALLET_BATCHES[position].id,
+  summary,
+  request: `${WALLET_BATCHES[position].path}?contract=${NFT}${query}`,
+  body: { wallets: answers.map(({ wallet }) => wallet) },
+  answer: { chainId: 1, block: BLOCK, answers, complete: true },
+});
 
+const { vaults, delegates } = COUNTERPARTS;
 export const EXAMPLES: readonly Example[] = [
-  example(
-    COUNTERPARTS.vaults,
-    'For whom may this wallet act on a contract?',
-    { wallet: HOT, contract: NFT },
-    VAULTS_OF_HOT,
-  ),
-  example(
-    COUNTERPARTS.delegates,
-    'Who may act for this wallet on a contract?',
-    { wallet: COLD, contract: NFT },
-    DELEGATES_OF_COLD,
-  ),
+  example(vaults, 'For whom may this wallet act on a contract?', { wallet: HOT, contract: NFT }, VAULTS_OF_HOT),
+  example(delegates, 'Who may act for this wallet on a contract?', { wallet: COLD, contract: NFT }, DELEGATES_OF_COLD),
   example(
     HOLDERS_OPERATION,
     'Does this wallet, or one that it may act for, own token 42?',
@@ -205,12 +149,7 @@ export const EXAMPLES: readonly Example[] = [
     ANY_LIST,
     'All delegations of a wallet in both registries',
     { wallet: VOTER },
-    {
-      wallet: VOTER,
-      complete: true,
-      delegations: [VOTE_GRANT],
-      ...ANSWERED,
-    },
+    ofWallet(VOTER, { delegations: [VOTE_GRANT] }),
   ),
   example(
     CHANGES_OPERATION,
@@ -229,7 +168,7 @@ export const EXAMPLES: readonly Example[] = [
         },
       ],
       complete: true,
-      chains: [{ chainId: 1, block: BLOCK }],
+      chains: CHAINS,
       end: true,
       cursor: EXAMPLE_FEED_CURSOR,
     },
@@ -238,50 +177,51 @@ export const EXAMPLES: readonly Example[] = [
     HISTORY,
     'Everything that a wallet ever granted or got',
     { wallet: VOTER },
-    { wallet: VOTER, complete: true, grants: [{ ...VOTE_GRANT, until: null }], ...ANSWERED },
+    ofWallet(VOTER, { grants: [{ ...VOTE_GRANT, until: null }] }),
   ),
   example(CHECKS.any.all, 'Neither registry has the whole wallet', WALLETS, false),
-  example(CHECKS.any.contract, 'A contract that is delegated in v1 and in v2', { ...WALLETS, contract: NFT }, true),
-  example(CHECKS.any.erc721, 'Any token of a delegated contract', { ...WALLETS, contract: NFT, tokenId: 1 }, true),
+  example(CHECKS.any.contract, 'A contract that is delegated in v1 and in v2', ON_NFT, true),
+  example(CHECKS.any.erc721, 'Any token of a delegated contract', { ...ON_NFT, tokenId: 1 }, true),
   example(
     CHECKS.any.erc1155,
     'A v1 grant has no amount: the balance has no limit',
-    { ...WALLETS, contract: NFT, tokenId: 7, numbers: 'string' },
+    { ...ON_NFT, tokenId: 7, numbers: 'string' },
     String(MAX_UINT256),
   ),
-  example(CHECKS.any.erc20, 'An amount that is delegated in v2', { ...WALLETS, contract: COIN }, 250_000_000),
+  example(CHECKS.any.erc20, 'An amount that is delegated in v2', ON_COIN, 250_000_000),
   {
     operation: BATCH_OPERATION.id,
     summary: 'Questions to both registries, to one of them, and about a chain that is not served',
     request: `${BATCH_OPERATION.path}?numbers=string`,
     body: {
       questions: [
-        { check: 'contract', ...WALLETS, contract: NFT },
-        { version: 2, check: 'erc20', ...WALLETS, contract: COIN },
-        { version: 1, check: 'token', ...WALLETS, contract: NFT, tokenId: '9007199254740993' },
+        { check: 'contract', ...ON_NFT },
+        { version: 2, check: 'erc20', ...ON_COIN },
+        { version: 1, check: 'token', ...ON_NFT, tokenId: '9007199254740993' },
         { check: 'all', ...WALLETS, chainId: 8453 },
       ],
     },
     answer: {
       complete: false,
-      chains: [{ chainId: 1, block: EXAMPLE_BLOCK }],
+      chains: CHAINS,
       answers: [{ result: true }, { result: '250000000' }, { result: true }, { problem: NOT_SERVED }],
     } satisfies ResponseOf<typeof BATCH_OPERATION>,
   },
-  ...WALLET_EXAMPLES,
-  example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [
-    { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
-    { type: 'TOKEN', from: COLD, to: HOT, contract: COIN, tokenId: null },
-    { type: 'ALL', from: COLD, to: VOTER, contract: null, tokenId: null },
-  ]),
+  ofWallets(
+    0,
+    'For whom may each of these wallets act on a contract?',
+    '',
+    VAULTS_OF_HOT,
+    ofWallet(VOTER, { vaults: [] }),
+  ),
+  ofWallets(1, 'Who may act for each of these wallets on a contract?', '', DELEGATES_OF_COLD),
+  ofWallets(2, 'Which of these wallets may enter with token 42?', '&tokenId=42', HOLDERS_OF_HOT, holdersOf(VOTER, [])),
+  example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [shown(1), shown(2), shown(3)]),
   example(
     LISTS[2],
     'Delegations without a right, with the standard of each token',
     { wallet: COLD, unrestricted: 'true', types: 'standard' },
-    [
-      { type: 'CONTRACT', from: COLD, to: HOT, contract: NFT, tokenId: null },
-      { type: 'ERC20', from: COLD, to: HOT, contract: COIN, tokenId: null },
-    ],
+    [shown(1), { ...shown(2), type: 'ERC20' }],
   ),
   example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: 'text:vote' }, true),
   example(CHECKS[2].all, 'The same wallets without that right', { to: VOTER, from: COLD }, false),
@@ -290,15 +230,11 @@ export const EXAMPLES: readonly Example[] = [
     summary: 'A right that is not bytes32, and a misspelled parameter',
     request: `${urlFor(CHECKS[2].all, { ...WALLETS, rights: 'vote' })}&chainid=1`,
     problem: 'bad-request',
-    answer: {
-      type: problemUri('bad-request'),
-      title: PROBLEMS['bad-request'].title,
-      status: 400,
-      detail: FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '),
+    answer: problemOf('bad-request', FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '), {
       errors: FAULTS,
-    },
+    }),
   },
-  example(CHECKS[2].contract, 'A delegated contract', { ...WALLETS, contract: NFT }, true),
+  example(CHECKS[2].contract, 'A delegated contract', ON_NFT, true),
   {
     operation: CHECKS[2].erc721.id,
     summary: 'Any token of a delegated contract, with the synonyms of the wallets',
@@ -308,14 +244,14 @@ export const EXAMPLES: readonly Example[] = [
   example(
     CHECKS[2].erc1155,
     'The whole contract is delegated: the balance has no limit',
-    { ...WALLETS, contract: NFT, tokenId: 7, numbers: 'string' },
+    { ...ON_NFT, tokenId: 7, numbers: 'string' },
     String(MAX_UINT256),
   ),
-  example(CHECKS[2].erc20, 'A delegated amount', { ...WALLETS, contract: COIN }, 250_000_000),
+  example(CHECKS[2].erc20, 'A delegated amount', ON_COIN, 250_000_000),
   example(LISTS[1], 'All delegations of a wallet', { wallet: HOT }, [
-    { type: 'CONTRACT', delegate: HOT, vault: COLD, contract: NFT, tokenId: null },
+    { type: 'CONTRACT', ...V1_ON_NFT, tokenId: null },
   ]),
   example(CHECKS[1].all, 'A delegated contract is not the whole vault', V1_WALLETS, false),
-  example(CHECKS[1].contract, 'A delegated contract', { ...V1_WALLETS, contract: NFT }, true),
-  example(CHECKS[1].token, 'Any token of a delegated contract', { ...V1_WALLETS, contract: NFT, tokenId: 1 }, true),
+  example(CHECKS[1].contract, 'A delegated contract', V1_ON_NFT, true),
+  example(CHECKS[1].token, 'Any token of a delegated contract', { ...V1_ON_NFT, tokenId: 1 }, true),
 ];

@@ -61,10 +61,10 @@ function examplesOf({ id }: OperationBase, status: number): JsonSchema {
     // The tests send each x-request.
     ({ summary, request, body, answer }, index) => [
       `example${index + 1}`,
-      { summary, 'x-request': request, ...(body === undefined ? {} : { 'x-request-body': body }), value: answer },
+      { summary, 'x-request': request, 'x-request-body': body, value: answer },
     ],
   );
-  return examples.length === 0 ? {} : { examples: Object.fromEntries(examples) };
+  return { examples: examples.length === 0 ? undefined : Object.fromEntries(examples) };
 }
 
 function problemResponse(operation: OperationBase, status: number, types: readonly ProblemType[]): JsonSchema {
@@ -89,11 +89,8 @@ const parameter = (operation: OperationBase, name: string, use: ParamUse): JsonS
   in: use.in,
   required: use.required,
   description: describeParam(operation, use),
-  schema: {
-    ...use.param.schema,
-    ...(use.required || use.default === undefined ? {} : { default: use.default }),
-  },
-  ...(use.required ? { example: use.param.example } : {}),
+  schema: { ...use.param.schema, default: use.required ? undefined : (use.default ?? use.param.schema['default']) },
+  example: use.required ? use.param.example : undefined,
 });
 
 const LAST_EVENT_ID: JsonSchema = {
@@ -116,33 +113,29 @@ function pathItem(operation: OperationBase): JsonSchema {
       operationId: id,
       tags: [tag],
       // With a key or without one.
-      ...(budget === 'keyed' ? { security: [{}, { key: [] }] } : {}),
+      security: budget === 'keyed' ? [{}, { key: [] }] : undefined,
       summary,
       description,
       parameters: [
         ...Object.entries(params).map(([name, use]) => parameter(operation, name, use)),
         ...(answer.event === undefined ? [] : [LAST_EVENT_ID]),
       ],
-      ...(requestBody === undefined
-        ? {}
-        : {
-            requestBody: {
-              description: requestBody.description,
-              required: true,
-              content: contentOf(requestBody.content),
-            },
-          }),
+      requestBody: requestBody && {
+        description: requestBody.description,
+        required: true,
+        content: contentOf(requestBody.content),
+      },
       responses: {
         200: {
           description: answer.description,
           headers,
           content: {
             'application/json': { schema: answer.body.schema, ...examplesOf(operation, 200) },
-            ...(answer.line === undefined ? {} : contentOf({ 'application/x-ndjson': answer.line })),
-            ...(answer.event === undefined ? {} : contentOf({ 'text/event-stream': answer.event })),
+            'application/x-ndjson': answer.line && { schema: answer.line.schema },
+            'text/event-stream': answer.event && { schema: answer.event.schema },
           },
         },
-        ...(answer.hasETag ? { 304: { description: 'Not modified since the ETag in `If-None-Match`.', headers } } : {}),
+        304: answer.hasETag ? { description: 'Not modified since the ETag in `If-None-Match`.', headers } : undefined,
         ...Object.fromEntries(
           [...problemsByStatus(operation)].map(([status, types]) => [
             status,
@@ -161,12 +154,8 @@ function schemas(): JsonSchema {
   return Object.assign({}, ...shapes.map(({ definitions }) => definitions));
 }
 
-const shapesOf = ({ requestBody, answer }: OperationBase): Shape<unknown>[] => [
-  ...Object.values(requestBody?.content ?? {}),
-  answer.body,
-  ...(answer.line === undefined ? [] : [answer.line]),
-  ...(answer.event === undefined ? [] : [answer.event]),
-];
+const shapesOf = ({ requestBody, answer: { body, line, event } }: OperationBase): Shape<unknown>[] =>
+  [...Object.values(requestBody?.content ?? {}), body, line, event].filter((shape) => shape !== undefined);
 
 /** What the service is, in one question and three sentences. */
 export const API_INFO = {
@@ -177,7 +166,7 @@ export const API_INFO = {
     'Read-only access to the two public delegation registries. Every answer names the block that it is true for. If the service cannot be certain, it answers with a problem.',
 } as const;
 
-export const openApi = (): JsonSchema => ({
+const document = (): JsonSchema => ({
   openapi: '3.1.0',
   info: { ...API_INFO, license: { name: 'MIT', identifier: 'MIT' } },
   servers: [{ url: '/', description: 'This service' }],
@@ -201,8 +190,10 @@ export const openApi = (): JsonSchema => ({
   },
 });
 
-/** As it is committed and served. */
-export const openApiText = () => `${JSON.stringify(openApi(), null, 2)}\n`;
+/** As it is committed and served. JSON leaves out what is undefined. */
+export const openApiText = () => `${JSON.stringify(document(), null, 2)}\n`;
+
+export const openApi = (): JsonSchema => JSON.parse(openApiText());
 
 /** The same document as YAML. */
 export const openApiYaml = () => `${Bun.YAML.stringify(openApi(), null, 2)}\n`;

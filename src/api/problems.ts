@@ -1,25 +1,25 @@
 // Every problem that the API can answer with (RFC 9457): its status, its words, and the fields of its body.
 
-import {
-  anyObject,
-  arrayOf,
-  count,
-  type Fields,
-  integer,
-  type ObjectOf,
-  object,
-  oneOfStrings,
-  optional,
-  string,
-  unixSeconds,
-} from './shape.ts';
+import * as s from './shape.ts';
 
-export const PARAMETER_FAULTS = arrayOf(object({ parameter: string, detail: string }));
-const INDEXED = { chainId: integer, indexedBlock: count, indexedTimestamp: unixSeconds } as const;
-const AGE = { ...INDEXED, ageSeconds: integer, maxAgeSeconds: integer } as const;
+const PARAMETER_FAULT = s.object({ parameter: s.string, detail: s.string });
+export type ParameterFault = s.TypeOf<typeof PARAMETER_FAULT>;
+const PARAMETER_FAULTS = s.arrayOf(PARAMETER_FAULT);
+/** The body of a problem, as far as all problems have it. */
+export const PROBLEM_FIELDS = s.object({
+  type: s.string,
+  title: s.string,
+  status: s.integer,
+  detail: s.string,
+  errors: s.optional(PARAMETER_FAULTS),
+});
+export type ProblemBody = s.TypeOf<typeof PROBLEM_FIELDS>;
+
+const INDEXED = { chainId: s.integer, indexedBlock: s.count, indexedTimestamp: s.unixSeconds } as const;
+const AGE = { ...INDEXED, ageSeconds: s.integer, maxAgeSeconds: s.integer } as const;
 
 /** Why a chain can be halted. */
-export const HALT_CODE = oneOfStrings('finality-violation', 'registry-mismatch', 'import-unfinished');
+export const HALT_CODE = s.oneOfStrings('finality-violation', 'registry-mismatch', 'import-unfinished');
 
 /** A head more than this many blocks behind the chain means that the backfill is not finished: `chain-not-ready`, not `chain-stale`. */
 export const BACKFILL_BLOCKS = 100;
@@ -30,7 +30,7 @@ interface ProblemRow {
   /** For /docs. */
   readonly help: string;
   /** The fields of the body beyond type, title, status and detail. */
-  readonly fields?: Fields;
+  readonly fields?: s.Fields;
 }
 
 export const PROBLEMS = {
@@ -38,13 +38,13 @@ export const PROBLEMS = {
     status: 400,
     title: 'Invalid request',
     help: '`errors` names each rejected parameter and what is wrong with it.',
-    fields: { errors: optional(PARAMETER_FAULTS) },
+    fields: { errors: s.optional(PARAMETER_FAULTS) },
   },
   'unknown-chain': {
     status: 400,
     title: 'Chain not served',
     help: 'This service does not follow the chain, or the chain has no registry of this version. `chainIds` lists the chains that it can answer for.',
-    fields: { errors: PARAMETER_FAULTS, chainIds: arrayOf(integer) },
+    fields: { errors: PARAMETER_FAULTS, chainIds: s.arrayOf(s.integer) },
   },
   'bad-key': {
     status: 401,
@@ -72,7 +72,7 @@ export const PROBLEMS = {
     status: 404,
     title: 'Block hash not kept',
     help: 'Token ownership is read by block hash, and the index has no hash of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`.',
-    fields: { chainId: integer, block: count },
+    fields: { chainId: s.integer, block: s.count },
   },
   'ownership-off': {
     status: 404,
@@ -120,11 +120,7 @@ export const PROBLEMS = {
     status: 422,
     title: 'Not a token contract',
     help: 'The address has no contract, or the contract does not answer as the standard requires; `cause` says which. Check `chainId`, `contract` and `standard`.',
-    fields: {
-      chainId: integer,
-      contract: string,
-      cause: oneOfStrings('no-code', 'reverted', 'bad-return-data'),
-    },
+    fields: { chainId: s.integer, contract: s.string, cause: s.oneOfStrings('no-code', 'reverted', 'bad-return-data') },
   },
   'too-many-questions': {
     status: 413,
@@ -150,19 +146,19 @@ export const PROBLEMS = {
     status: 503,
     title: 'No chain answered',
     help: 'None of the requested chains could answer. `chains` has the problem of each.',
-    fields: { chains: arrayOf(object({ chainId: integer, problem: anyObject })) },
+    fields: { chains: s.arrayOf(s.object({ chainId: s.integer, problem: s.anyObject })) },
   },
   'chain-not-ready': {
     status: 503,
     title: 'Chain not ready',
     help: "The backfill of the chain's history is not finished. Retry after `Retry-After` seconds.",
     fields: {
-      chainId: optional(integer),
-      indexedBlock: optional(count),
-      indexedTimestamp: optional(unixSeconds),
-      ageSeconds: optional(integer),
-      maxAgeSeconds: optional(integer),
-      chainBlock: optional(count),
+      chainId: s.optional(s.integer),
+      indexedBlock: s.optional(s.count),
+      indexedTimestamp: s.optional(s.unixSeconds),
+      ageSeconds: s.optional(s.integer),
+      maxAgeSeconds: s.optional(s.integer),
+      chainBlock: s.optional(s.count),
     },
   },
   'chain-stale': {
@@ -175,13 +171,13 @@ export const PROBLEMS = {
     status: 503,
     title: 'Clock behind the chain',
     help: "The newest indexed block is more than a minute ahead of the server's clock, so its age is unknown. Finalized blocks are still answered: use `block`.",
-    fields: { ...INDEXED, clockBehindSeconds: integer },
+    fields: { ...INDEXED, clockBehindSeconds: s.integer },
   },
   'chain-halted': {
     status: 503,
     title: 'Chain halted',
     help: 'A finalized block changed, or the index is not whole; `code` says which. The chain resumes when that is resolved.',
-    fields: { chainId: integer, code: HALT_CODE, since: unixSeconds },
+    fields: { chainId: s.integer, code: HALT_CODE, since: s.unixSeconds },
   },
   'not-yet-indexed': {
     status: 503,
@@ -192,13 +188,13 @@ export const PROBLEMS = {
     status: 503,
     title: 'Ownership unavailable',
     help: 'Who owns the token at the indexed block is not known: too few providers answered for that block (`no-provider`), they disagree (`disputed`), or too many requests wait for them (`overloaded`). This is not a no. Retry after `Retry-After` seconds.',
-    fields: { chainId: integer, cause: oneOfStrings('no-provider', 'disputed', 'overloaded') },
+    fields: { chainId: s.integer, cause: s.oneOfStrings('no-provider', 'disputed', 'overloaded') },
   },
   'wallet-disputed': {
     status: 503,
     title: 'Wallet disputed',
     help: 'The registry, or a provider, contradicts the index about a wallet in the question, and it is not settled yet who is right. Neither true nor false would be certain. Other wallets are answered.',
-    fields: { chainId: integer, since: unixSeconds },
+    fields: { chainId: s.integer, since: s.unixSeconds },
   },
   'revocation-unread': {
     status: 503,
@@ -210,16 +206,11 @@ export const PROBLEMS = {
 export type ProblemType = keyof typeof PROBLEMS;
 export const PROBLEM_TYPES = Object.keys(PROBLEMS) as readonly ProblemType[];
 
-export interface ParameterFault {
-  readonly parameter: string;
-  readonly detail: string;
-}
-
 /** The fields that the body of a problem has beyond those of all problems. */
 export type ProblemFields<T extends ProblemType> = (typeof PROBLEMS)[T] extends {
-  readonly fields: infer F extends Fields;
+  readonly fields: infer F extends s.Fields;
 }
-  ? ObjectOf<F>
+  ? s.ObjectOf<F>
   : Record<never, never>;
 
 /** Statuses that always carry Retry-After. */
@@ -280,19 +271,10 @@ export async function problemText(
   return describeProblem(body, nameOf) ?? `HTTP status ${response.status}`;
 }
 
-/** The body of a problem, as far as all problems have it. */
-export interface ProblemBody {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly errors?: readonly ParameterFault[];
-}
-
-export function describeProblem(
-  { errors, detail }: Partial<ProblemBody>,
+export function describeProblem<Body extends Partial<ProblemBody>>(
+  { errors, detail }: Body,
   nameOf: (parameter: string) => string = (name) => name,
-): string | undefined {
-  if (errors === undefined) return detail;
+): string | Body['detail'] {
+  if (errors === undefined) return detail as Body['detail'];
   return errors.map(({ parameter, detail }) => faultText({ parameter: nameOf(parameter), detail })).join('; ');
 }

@@ -1,273 +1,246 @@
 // The bodies that the API answers with.
 
 import type { Version } from '../registry/versions.ts';
-import { HALT_CODE, PARAMETER_FAULTS } from './problems.ts';
+import { HALT_CODE, PROBLEM_FIELDS } from './problems.ts';
 import { FOLLOWER_TROUBLES, PROVIDER_CAUSES } from './provider-causes.ts';
 import type { REGISTRIES, Registry } from './registries.ts';
-import {
-  anyOf,
-  arrayOf,
-  boolean,
-  bytes32,
-  checksumAddress,
-  count,
-  described,
-  type Fields,
-  integer,
-  literal,
-  named,
-  nullable,
-  number,
-  object,
-  oneOfIntegers,
-  oneOfStrings,
-  optional,
-  type Shape,
-  string,
-  type TypeOf,
-  uint256,
-  unixSeconds,
-} from './shape.ts';
+import * as s from './shape.ts';
 
-const TYPE = described(
-  oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN', 'ERC721', 'ERC20', 'ERC1155'),
+const TYPE = s.described(
+  s.oneOfStrings('NONE', 'ALL', 'CONTRACT', 'TOKEN', 'ERC721', 'ERC20', 'ERC1155'),
   'With `types=standard`, a list has the standard of a token instead of `TOKEN`.',
 );
-const TARGET = { contract: nullable(checksumAddress), tokenId: nullable(uint256) } as const;
+const TARGET = { contract: s.nullable(s.checksumAddress), tokenId: s.nullable(s.uint256) } as const;
 
 /** A log, and when it happened. */
-const LOG = object({ block: count, timestamp: unixSeconds, transactionHash: bytes32, logIndex: count });
+const LOG = s.object({ block: s.count, timestamp: s.unixSeconds, transactionHash: s.bytes32, logIndex: s.count });
 
 /** What `detail=full` adds. */
 const DETAIL = {
-  standard: nullable(oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
-  rights: nullable(bytes32),
-  rightsText: nullable(described(string, 'The rights, if they are printable text.')),
-  rightsName: nullable(described(string, 'The name, if the rights are 24 bytes of name and a 40-bit expiry.')),
-  expires: nullable(
-    described(unixSeconds, 'The expiry in such rights, in Unix seconds. The registry does not enforce it.'),
+  standard: s.nullable(s.oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
+  rights: s.nullable(s.bytes32),
+  rightsText: s.nullable(s.described(s.string, 'The rights, if they are printable text.')),
+  rightsName: s.nullable(s.described(s.string, 'The name, if the rights are 24 bytes of name and a 40-bit expiry.')),
+  expires: s.nullable(
+    s.described(s.unixSeconds, 'The expiry in such rights, in Unix seconds. The registry does not enforce it.'),
   ),
-  amount: nullable(uint256),
-  chainId: integer,
+  amount: s.nullable(s.uint256),
+  chainId: s.integer,
   since: LOG,
 } as const;
 
 /** The wallets of a record, by the names and in the order of each version. A record of either registry names its version. */
 const WALLETS = {
-  1: { delegate: checksumAddress, vault: checksumAddress },
-  2: { from: checksumAddress, to: checksumAddress },
-  any: { version: oneOfIntegers(1, 2), from: checksumAddress, to: checksumAddress },
-} as const satisfies { readonly [V in Registry]: Readonly<Record<WalletName<V>, Shape<string>>> & Fields };
+  1: { delegate: s.checksumAddress, vault: s.checksumAddress },
+  2: { from: s.checksumAddress, to: s.checksumAddress },
+  any: { version: s.oneOfIntegers(1, 2), from: s.checksumAddress, to: s.checksumAddress },
+} as const satisfies { readonly [V in Registry]: Readonly<Record<WalletName<V>, s.Shape<string>>> & s.Fields };
 
 type WalletName<V extends Registry> = (typeof REGISTRIES)[V]['wallets']['from' | 'to'];
 
-const record = <const W extends Fields>(wallets: W) => object({ type: TYPE, ...wallets, ...TARGET });
-const detailed = <const W extends Fields>(wallets: W) => object({ type: TYPE, ...wallets, ...TARGET, ...DETAIL });
+const record = <const W extends s.Fields>(wallets: W) => s.object({ type: TYPE, ...wallets, ...TARGET });
+const detailed = <const W extends s.Fields>(wallets: W) => s.object({ type: TYPE, ...wallets, ...TARGET, ...DETAIL });
 
 export const DELEGATION = {
-  1: named('DelegationV1', record(WALLETS[1])),
-  2: named('DelegationV2', record(WALLETS[2])),
+  1: s.named('DelegationV1', record(WALLETS[1])),
+  2: s.named('DelegationV2', record(WALLETS[2])),
 } as const satisfies { readonly [V in Version]: unknown };
 
 export const DETAILED_DELEGATION = {
-  1: named('DetailedDelegationV1', detailed(WALLETS[1])),
-  2: named('DetailedDelegationV2', detailed(WALLETS[2])),
-  any: named('DetailedDelegation', detailed(WALLETS.any)),
+  1: s.named('DetailedDelegationV1', detailed(WALLETS[1])),
+  2: s.named('DetailedDelegationV2', detailed(WALLETS[2])),
+  any: s.named('DetailedDelegation', detailed(WALLETS.any)),
 } as const satisfies { readonly [V in Registry]: unknown };
 
 /** A grant, and the log that ended it. */
-export const HISTORY_ENTRY = named(
+export const HISTORY_ENTRY = s.named(
   'HistoryEntry',
-  object({
+  s.object({
     ...DETAILED_DELEGATION.any.fields,
-    until: described(nullable(LOG), 'What ended it: a revocation, or a grant with another amount. Null if it holds.'),
+    until: s.described(
+      s.nullable(LOG),
+      'What ended it: a revocation, or a grant with another amount. Null if it holds.',
+    ),
   }),
 );
 
 /** A delegation with `detail=full`, of any version. */
-export type DelegationRecord = TypeOf<(typeof DETAILED_DELEGATION)[Registry]>;
+export type DelegationRecord = s.TypeOf<(typeof DETAILED_DELEGATION)[Registry]>;
 
 export const coldWalletOf = (record: DelegationRecord): string => ('vault' in record ? record.vault : record.from);
 export const hotWalletOf = (record: DelegationRecord): string => ('delegate' in record ? record.delegate : record.to);
 
-export const BALANCE = named(
+export const BALANCE = s.named(
   'Balance',
-  described(uint256, 'An integer with every digit, or its decimal text with `numbers=string`.'),
+  s.described(s.uint256, 'An integer with every digit, or its decimal text with `numbers=string`.'),
 );
 
-export const BLOCK = named(
+export const BLOCK = s.named(
   'Block',
-  object({ number: count, hash: nullable(bytes32), timestamp: nullable(unixSeconds) }),
+  s.object({ number: s.count, hash: s.nullable(s.bytes32), timestamp: s.nullable(s.unixSeconds) }),
 );
-
-const PROBLEM_FIELDS = object({
-  type: string,
-  title: string,
-  status: integer,
-  detail: string,
-  errors: optional(PARAMETER_FAULTS),
-});
 
 /** A problem inside an answer: the body that the problem has as a response of its own. */
-export const PROBLEM = named(
+export const PROBLEM = s.named(
   'Problem',
-  described(
+  s.described(
     { ...PROBLEM_FIELDS, schema: { ...PROBLEM_FIELDS.schema, additionalProperties: true } },
     'As in a refusal.',
   ),
 );
 
-export const INDEXED_FROM = optional(
-  described(count, 'The first indexed block, if the registry may be older. Earlier grants are unknown.'),
+const INDEXED_FROM = s.optional(
+  s.described(s.count, 'The first indexed block, if the registry may be older. Earlier grants are unknown.'),
 );
 
 /** What an answer about several chains says of each: the block that it is true for, or why there is none. */
-export const CHAIN_ANSWER = anyOf(
-  object({ chainId: integer, block: BLOCK, indexedFrom: INDEXED_FROM }),
-  object({ chainId: integer, problem: PROBLEM }),
+export const CHAIN_ANSWER = s.named(
+  'ChainPart',
+  s.anyOf(
+    s.object({ chainId: s.integer, block: BLOCK, indexedFrom: INDEXED_FROM }),
+    s.object({ chainId: s.integer, problem: PROBLEM }),
+  ),
 );
+export const ALL_ANSWERED = s.described(
+  s.boolean,
+  'Whether every chain has answered. If not, `chains` says which has not, and why.',
+);
+/** In a body, for a list of several pages. */
+export const NEXT = s.nullable(s.described(s.string, 'The `cursor` of the next page. Null on the last page.'));
 
 /** A part of a batch that cannot be answered. */
-export const REFUSED = object({ problem: PROBLEM });
+export const REFUSED = s.object({ problem: PROBLEM });
 /** The answer to one question of a batch. */
-const BATCH_RESULT = anyOf(object({ result: anyOf(boolean, BALANCE) }), REFUSED);
-const COMPLETE = described(boolean, 'Whether every question was answered.');
-const BATCH_CHAINS = described(arrayOf(CHAIN_ANSWER), 'The chains of the questions, in the order of their first one.');
+const BATCH_RESULT = s.anyOf(s.object({ result: s.anyOf(s.boolean, BALANCE) }), REFUSED);
+const COMPLETE = s.described(s.boolean, 'Whether every question was answered.');
+const BATCH_CHAINS = s.described(
+  s.arrayOf(CHAIN_ANSWER),
+  'The chains of the questions, in the order of their first one.',
+);
 
-export const BATCH = named(
+export const BATCH = s.named(
   'Batch',
-  object({
+  s.object({
     complete: COMPLETE,
     chains: BATCH_CHAINS,
-    answers: described(arrayOf(BATCH_RESULT), 'In the order of the questions.'),
+    answers: s.described(s.arrayOf(BATCH_RESULT), 'In the order of the questions.'),
   }),
 );
 
 /** A line of a batch that is sent as NDJSON. */
-export const BATCH_LINE = named(
+export const BATCH_LINE = s.named(
   'BatchLine',
-  anyOf(
-    described(object({ chains: BATCH_CHAINS }), 'The first line.'),
+  s.anyOf(
+    s.described(s.object({ chains: BATCH_CHAINS }), 'The first line.'),
     BATCH_RESULT,
-    described(object({ complete: COMPLETE }), 'The last line, if all answers were sent.'),
-    described(object({ error: PROBLEM }), 'The last line, if the rest could not be answered.'),
+    s.described(s.object({ complete: COMPLETE }), 'The last line, if all answers were sent.'),
+    s.described(s.object({ error: PROBLEM }), 'The last line, if the rest could not be answered.'),
   ),
 );
 
 /** The answer to a check with `explain=true`. */
-export const explanation = <V extends Registry, Result extends Shape<boolean | number | string>>(
+export const explanation = <V extends Registry, Result extends s.Shape<boolean | number | string>>(
   version: V,
   result: Result,
-) => object({ result, delegations: arrayOf(DETAILED_DELEGATION[version]), block: BLOCK });
+) => s.object({ result, delegations: s.arrayOf(DETAILED_DELEGATION[version]), block: BLOCK });
 
 export type Explanation = {
-  [V in Registry]: TypeOf<ReturnType<typeof explanation<V, Shape<boolean | number | string>>>>;
+  [V in Registry]: s.TypeOf<ReturnType<typeof explanation<V, s.Shape<boolean | number | string>>>>;
 }[Registry];
 
 /** Whether anything is granted: a balance of 0 is a no. */
 export const isGranted = ({ result }: Pick<Explanation, 'result'>): boolean =>
   result !== false && String(result) !== '0';
 
-const PROVIDER_CAUSE = oneOfStrings(...PROVIDER_CAUSES);
+const PROOFS = s.object({
+  mode: s.nullable(s.oneOfStrings('proven', 'compared')),
+  logsFrom: s.described(
+    s.nullable(s.count),
+    'The logs of all indexed blocks from this one on are proven. Null if none are, or the mode is compared.',
+  ),
+  share: s.described(
+    s.nullable(s.number),
+    'Of the new blocks since the start: for how many it is proven which logs they have, or that they have none.',
+  ),
+});
 
-export const NETWORK = named(
+const FAILING = s.object({
+  cause: s.oneOfStrings(...FOLLOWER_TROUBLES),
+  since: s.unixSeconds,
+  ticks: s.described(s.integer, 'How many steps failed since then.'),
+});
+const PROVIDER = s.object({
+  name: s.described(s.string, 'The chain id and the position of its URL in the configuration.'),
+  healthy: s.boolean,
+  cause: s.nullable(s.described(s.oneOfStrings(...PROVIDER_CAUSES), 'Why it is unhealthy.')),
+});
+const PROGRESS = s.object({
+  share: s.described(s.number, 'The share of the history that is indexed, from 0 to 1.'),
+  logsPerSecond: s.number,
+  secondsLeft: s.nullable(s.number),
+  audited: s.described(s.integer, 'Finalized blocks that the audit compared with the chain.'),
+  compared: s.described(s.integer, 'Answers of the registry contract that the audit compared with ours.'),
+  failing: s.described(
+    s.nullable(FAILING),
+    'Why no step of the follower has succeeded for a while. The message itself is in its log.',
+  ),
+  providers: s.arrayOf(PROVIDER),
+});
+
+const HALT = s.object({
+  code: HALT_CODE,
+  since: s.unixSeconds,
+  cause: s.string,
+  help: s.described(s.string, 'How the chain resumes.'),
+});
+
+const LAG_HISTORY = s.object({
+  since: s.described(s.unixSeconds, 'When the first step began.'),
+  stepSeconds: s.integer,
+  seconds: s.described(
+    s.arrayOf(s.nullable(s.number)),
+    'The highest lag in each step, oldest first. Null where nothing followed the chain.',
+  ),
+});
+
+export const NETWORK = s.named(
   'Network',
-  object({
-    chainId: integer,
-    name: nullable(string),
-    testnet: nullable(boolean),
-    registries: object({ v1: nullable(checksumAddress), v2: nullable(checksumAddress) }),
-    ready: described(boolean, 'Whether the chain is answered at its head.'),
-    firstBlock: nullable(count),
-    partial: nullable(
-      described(boolean, 'Whether the registry may be older than the first indexed block. Earlier grants are unknown.'),
+  s.object({
+    chainId: s.integer,
+    name: s.nullable(s.string),
+    testnet: s.nullable(s.boolean),
+    registries: s.object({ v1: s.nullable(s.checksumAddress), v2: s.nullable(s.checksumAddress) }),
+    ready: s.described(s.boolean, 'Whether the chain is answered at its head.'),
+    firstBlock: s.nullable(s.count),
+    partial: s.described(
+      s.nullable(s.boolean),
+      'Whether the registry may be older than the first indexed block. Earlier grants are unknown.',
     ),
-    head: nullable(object({ number: count, hash: bytes32, timestamp: unixSeconds })),
-    finalizedBlock: nullable(count),
-    confirmedBlock: nullable(described(count, 'A second provider confirmed the history up to this block.')),
-    proofs: described(
-      object({
-        mode: nullable(oneOfStrings('proven', 'compared')),
-        logsFrom: nullable(
-          described(
-            count,
-            'The logs of all indexed blocks from this one on are proven. Null if none are, or the mode is compared.',
-          ),
-        ),
-        share: nullable(
-          described(
-            number,
-            'Of the new blocks since the start: for how many it is proven which logs they have, or that they have none.',
-          ),
-        ),
-      }),
+    head: s.nullable(s.object({ number: s.count, hash: s.bytes32, timestamp: s.unixSeconds })),
+    finalizedBlock: s.nullable(s.count),
+    confirmedBlock: s.nullable(s.described(s.count, 'A second provider confirmed the history up to this block.')),
+    proofs: s.described(
+      PROOFS,
       'Whether the logs of a block are proven against its hash, or only compared between providers.',
     ),
-    disputedWallets: described(
-      count,
+    disputedWallets: s.described(
+      s.count,
       'Wallets about which answers are refused, because providers or the registry contradict the index.',
     ),
-    chainBlock: nullable(described(count, 'The newest block that a provider reported.')),
-    progress: nullable(
-      described(
-        object({
-          share: described(number, 'The share of the history that is indexed, from 0 to 1.'),
-          logsPerSecond: number,
-          secondsLeft: nullable(number),
-          audited: described(integer, 'Finalized blocks that the audit compared with the chain.'),
-          compared: described(integer, 'Answers of the registry contract that the audit compared with ours.'),
-          failing: nullable(
-            described(
-              object({
-                cause: oneOfStrings(...FOLLOWER_TROUBLES),
-                since: unixSeconds,
-                ticks: described(integer, 'How many steps failed since then.'),
-              }),
-              'Why no step of the follower has succeeded for a while. The message itself is in its log.',
-            ),
-          ),
-          providers: arrayOf(
-            object({
-              name: described(string, 'The chain id and the position of its URL in the configuration.'),
-              healthy: boolean,
-              cause: nullable(described(PROVIDER_CAUSE, 'Why it is unhealthy.')),
-            }),
-          ),
-        }),
-        'Null if the process that answers has no status of a follower.',
-      ),
+    chainBlock: s.nullable(s.described(s.count, 'The newest block that a provider reported.')),
+    progress: s.described(s.nullable(PROGRESS), 'Null if the process that answers has no status of a follower.'),
+    halt: s.described(s.nullable(HALT), 'Why the chain is halted.'),
+    lagSeconds: s.nullable(s.described(s.number, 'How old the newest indexed block may be.')),
+    maxLagSeconds: s.described(s.number, 'With a larger lag the chain answers 503.'),
+    lagHistory: s.described(
+      s.nullable(LAG_HISTORY),
+      'The lag over the last day, up to the last whole step. Null before the first one.',
     ),
-    halt: nullable(
-      described(
-        object({
-          code: HALT_CODE,
-          since: unixSeconds,
-          cause: string,
-          help: described(string, 'How the chain resumes.'),
-        }),
-        'Why the chain is halted.',
-      ),
-    ),
-    lagSeconds: nullable(described(number, 'How old the newest indexed block may be.')),
-    maxLagSeconds: described(number, 'With a larger lag the chain answers 503.'),
-    lagHistory: nullable(
-      described(
-        object({
-          since: described(unixSeconds, 'When the first step began.'),
-          stepSeconds: integer,
-          seconds: described(
-            arrayOf(nullable(number)),
-            'The highest lag in each step, oldest first. Null where nothing followed the chain.',
-          ),
-        }),
-        'The lag over the last day, up to the last whole step. Null before the first one.',
-      ),
-    ),
-    clockBehindSeconds: described(number, 'How far the clock of the server is behind the chain. 0 if it is not.'),
+    clockBehindSeconds: s.described(s.number, 'How far the clock of the server is behind the chain. 0 if it is not.'),
   }),
 );
 
-export type NetworkRecord = TypeOf<typeof NETWORK>;
+export type NetworkRecord = s.TypeOf<typeof NETWORK>;
 
-export const HEALTH = object({ status: literal('ok') });
-export const READINESS = object({ status: literal('ready'), chainIds: arrayOf(integer) });
+export const HEALTH = s.object({ status: s.literal('ok') });
+export const READINESS = s.object({ status: s.literal('ready'), chainIds: s.arrayOf(s.integer) });

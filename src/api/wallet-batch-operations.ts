@@ -1,7 +1,6 @@
 // POST /registry/any/vaults, delegates and holders: the same question about many wallets, as of one block.
 
-import { COUNTERPARTS } from './any-operations.ts';
-import { HOLDERS_OPERATION } from './holders-operation.ts';
+import { COUNTERPARTS, HOLDERS_OPERATION } from './any-operations.ts';
 import { type OperationBase, type ParamUse, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { ofRegistry } from './registry-operation.ts';

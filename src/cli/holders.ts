@@ -1,6 +1,6 @@
 // delegations holders: checks whether a wallet, or a wallet that it may act for, owns a token.
 
-import { HOLDERS_OPERATION } from '../api/holders-operation.ts';
+import { HOLDERS_OPERATION } from '../api/any-operations.ts';
 import type { InputOf, ResponseOf } from '../api/operation.ts';
 import { tokenStandard } from '../api/params.ts';
 import { urlFor } from '../api/url.ts';

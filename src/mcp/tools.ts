@@ -1,7 +1,6 @@
 // The tools of the MCP server: questions to the API, with the parameters of its operations.
 
-import { COUNTERPARTS, HISTORY } from '../api/any-operations.ts';
-import { HOLDERS_OPERATION } from '../api/holders-operation.ts';
+import { COUNTERPARTS, HISTORY, HOLDERS_OPERATION } from '../api/any-operations.ts';
 import type { OperationBase } from '../api/operation.ts';
 import { CHECKS, checkOf, NETWORKS_OPERATION } from '../api/operations.ts';
 import { scopesOfRegistry } from '../api/registries.ts';

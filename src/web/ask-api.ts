@@ -35,7 +35,3 @@ export async function askUrl<Body>(fetchApi: FetchApi, url: string): Promise<Bod
   const text = describeProblem(problem) ?? `The service answered with HTTP status ${response.status}.`;
   return new Refusal(response.status, text, response.headers.get('retry-after'));
 }
-
-/** Why a chain of an answer is missing in it. */
-export const chainProblem = (problem: object): string =>
-  describeProblem(problem as Partial<ProblemBody>) ?? 'No reason was given.';

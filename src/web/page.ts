@@ -20,7 +20,6 @@ import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import { navigationLink } from './parts.ts';
-import problemStyle from './problem.css' with { type: 'text' };
 import revoke from './revoke/revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke/revoke.css' with { type: 'text' };
 import statusStyle from './status/status.css' with { type: 'text' };
@@ -60,7 +59,6 @@ const TEXTS = {
   '/wallets.js': wallets,
   '/explorer.css': explorerStyle,
   '/wallet.css': walletStyle,
-  '/problem.css': problemStyle,
   '/status.css': statusStyle,
   '/revoke.css': revokeStyle,
   '/revoke.js': revoke,
@@ -140,7 +138,7 @@ ${['/copy.js', ...(isLive ? ['/live.js'] : []), ...scripts].map((source) => html
 </head>
 ${BODY}
 <a class="skip" href="#content">Skip to content</a>
-<header class="flow top"><a class="flow brand" href="/">${MARK}delegations</a><div class="site" role="navigation" aria-label="Site">${links}</div></header>
+<header class="flow top"><a class="flow brand" href="/">${MARK}delegations</a><div class="flow site" role="navigation" aria-label="Site">${links}</div></header>
 ${columns}
 <p id="announcements" class="spoken" role="status"></p>
 ${isLive && html`<p id="live-state" class="live-state" role="status" hidden></p>`}

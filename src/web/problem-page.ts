@@ -33,11 +33,11 @@ export function renderProblem(problem: ShownProblem): string {
   const heading = isUnknownPath ? 'Page not found' : title;
   const what = isUnknownPath ? html`There is no page at <code>${shorten(path)}</code>.` : html`${detail}`;
   return renderPage(
-    { title: heading, path: '', styles: ['/problem.css'] },
-    html`<p class="code">${status}</p>
+    { title: heading, path: '' },
+    html`<p class="said soft">${status}</p>
 <h1>${heading}</h1>
 <p class="lead">${what} ${nextStep(problem)}</p>
-<ul class="ways">${WAYS.map(([href, name, about]) => html`<li><a href="${href}">${name}</a> <span class="soft">${about}</span></li>`)}</ul>
+<ul class="lines">${WAYS.map(([href, name, about]) => html`<li><a href="${href}"><strong>${name}</strong></a> <span class="soft">${about}</span></li>`)}</ul>
 <dl><dt>Problem</dt><dd><a href="${problemUri(type)}">${type}</a></dd><dt>Request id</dt><dd><code>${requestId}</code></dd></dl>`,
   );
 }

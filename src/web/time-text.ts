@@ -1,6 +1,7 @@
 // Times and durations in words.
 
 import { type Html, html } from './html.ts';
+import { countText } from './parts.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -15,18 +16,16 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
-
 /** In the largest unit that is exact enough: 90 seconds, 2 minutes, 119 minutes, 2 hours, 800 days. */
 export function durationText(seconds: number): string {
   const [unit, size] = UNITS.slice(2).find(([, one]) => seconds >= 2 * one) ?? ['second', 1];
-  return counted(Math.round(seconds / size), unit);
+  return countText(Math.round(seconds / size), unit);
 }
 
 /** Both in Unix seconds. A block can be a little ahead of our clock. */
 export function relativeText(at: number, now: number): string {
   const [unit, size] = UNITS.find(([, one]) => now - at >= one) ?? ['second', 1];
-  return unit === 'second' ? 'less than a minute ago' : `${counted(Math.floor((now - at) / size), unit)} ago`;
+  return unit === 'second' ? 'less than a minute ago' : `${countText(Math.floor((now - at) / size), unit)} ago`;
 }
 
 export const dateText = (seconds: number): string =>

@@ -1,6 +1,6 @@
 // Answers token gates: which of a wallet and the wallets that it may act for own a token, at the block of the index.
 
-import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../../api/holders-operation.ts';
+import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../../api/any-operations.ts';
 import { arrayText, booleanText, integerText, NULL, plainText, writerFor } from '../../api/json-text.ts';
 import { handled } from '../../api/operation.ts';
 import type { NumberMode } from '../../api/params.ts';

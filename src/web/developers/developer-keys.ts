@@ -13,12 +13,12 @@ export const NEW_KEY = html`<section id="new-key" class="notice yes stack once" 
 <p class="actions"><button type="button" class="plain" id="copy-curl">Copy the command</button>
 <button id="hide-new-key" class="plain" type="button">Done</button></p></section>`;
 
-const CREATE = html`<form id="create" class="panel create ask"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
+const CREATE = html`<form id="create" class="panel create flow ask"><label>Label<input name="label" required maxlength="100" placeholder="mint site" autocomplete="off"></label>
 <label>Expires<select name="days"><option value="">never</option><option value="30">in 30 days</option><option value="365">in a year</option></select></label>
 <button>Create a key</button></form>`;
 
 /** Each button gets the name of its key, which tells apart the two keys of a rotation. */
-const TEMPLATES = html`<template id="key-group"><section class="card"><h3 data-field="label"></h3><ul class="keys"></ul></section></template>
+const TEMPLATES = html`<template id="key-group"><section class="card"><h3 data-field="label"></h3><ul class="lines"></ul></section></template>
 <template id="key-row"><li><div class="flow key"><code data-field="shown"></code> <span class="badge" data-field="state"></span>
 <span class="actions"><button type="button" class="plain" data-action="rotate">Rotate</button> <button type="button" class="plain" data-action="revoke">Revoke</button></span></div>
 <p class="soft" data-field="facts"></p>

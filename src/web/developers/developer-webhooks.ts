@@ -10,7 +10,7 @@ export const NEW_SECRET = html`<section id="new-secret" class="notice yes stack 
 <p class="actions"><button type="button" id="copy-secret">Copy the secret</button>
 <button id="hide-new-secret" class="plain" type="button">Done with the secret</button></p></section>`;
 
-const CREATE = html`<form id="create-webhook" class="panel create"><div class="ask"><label>URL<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/webhook" autocomplete="off"></label>
+const CREATE = html`<form id="create-webhook" class="panel create"><div class="flow ask"><label>URL<input name="url" type="url" required maxlength="2048" placeholder="https://example.com/webhook" autocomplete="off"></label>
 <label>Deliver<select name="at"><option value="final">when a block is final</option><option value="head">at once, with undo after a reorg</option></select></label>
 <button>Create a webhook</button></div>
 <details><summary>Only some changes</summary>

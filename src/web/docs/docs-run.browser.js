@@ -102,12 +102,12 @@ function fill(panel, form) {
     panel.hidden = true;
     form.querySelector('button').focus();
   };
-  const close = element('button', { type: 'button', className: 'plain', onclick }, 'Close');
+  const close = element('button', { type: 'button', className: 'plain small', onclick }, 'Close');
   const status = element('p', { role: 'status' }, 'Sending…');
   panel.append(
     element('h4', { className: 'about' }, 'Answer'),
     element('div', { className: 'actions' }, status, close),
-    element('div', { className: 'details' }),
+    element('div', { className: 'stack details' }),
   );
 }
 

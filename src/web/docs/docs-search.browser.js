@@ -58,7 +58,7 @@ function find(query) {
 }
 
 function itemOf({ id, title, about }) {
-  const texts = [element('strong', {}, title), ' ', element('span', {}, about)];
+  const texts = [element('strong', {}, title), ' ', element('span', { className: 'soft' }, about)];
   return element('li', {}, element('a', { href: `#${id}` }, ...texts));
 }
 

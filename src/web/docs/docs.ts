@@ -14,14 +14,14 @@ function navigation(chapters: readonly Chapter[]): Html {
     const lead = isRegistry ? `${title}/` : title;
     const nameOf = (section: Section) => section.operation?.path.replace(lead, '') ?? section.title;
     const links = sections.map((section) => html`<li><a href="#${section.id}">${prose(nameOf(section))}</a></li>`);
-    return html`<strong>${lead}</strong><ul>${links}</ul>\n`;
+    return html`<strong>${lead}</strong><ul class="links">${links}</ul>\n`;
   });
   return html`<details class="contents"><summary>On this page</summary>\n${lists}</details>`;
 }
 
 /** The language is chosen before the examples are shown, so that they do not move. */
 const TOOLS = html`<div class="flow tools">
-<form class="search needs-script" role="search"><label class="spoken" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" hidden></ul><p class="spoken" role="status"></p></form>
+<form class="search needs-script" role="search"><label class="spoken" for="docs-search">Search the reference</label><input type="search" id="docs-search" placeholder="Search operations, parameters, problems" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"><kbd>/</kbd><ul id="docs-found" class="links" hidden></ul><p class="spoken" role="status"></p></form>
 <fieldset class="languages"><legend class="spoken">Language of the examples</legend>${SAMPLE_LANGUAGES.map(
   ({ id, name }, index) =>
     html`<label><input type="radio" name="language" value="${id}"${index === 0 && html` checked`}>${name}</label>`,
@@ -38,7 +38,7 @@ const cellsOf = (cells: readonly string[]) => cells.map((cell) => html`<td>${pro
 function parameterTable(operation: OperationBase): Html {
   const rows = parametersOf(operation).map(({ name, isRequired, default: otherwise, text }) => {
     const given = otherwise !== null && html`<br>default <code>${otherwise}</code>`;
-    const note = isRequired ? html` <span class="required">required</span>` : given;
+    const note = isRequired ? html` <span class="soft right">required</span>` : given;
     return html`<tr><td><code>${name}</code>${note}</td><td>${prose(text)}</td></tr>`;
   });
   return tableOf(['Parameter', 'Meaning'], rows);
@@ -52,7 +52,7 @@ const answerBlock = (text: string): Html => {
   return html`<pre class="answer"${isLong && html` tabindex="0" role="group" aria-label="Answer"`}><code>${highlight('json', text)}</code></pre>`;
 };
 
-function renderExample({ example, answer }: Section['examples'][number], level: 3 | 4): Html {
+function renderExample({ example, answer }: NonNullable<Section['examples']>[number], level: 3 | 4): Html {
   const tag = new Html(`h${level}`);
   const samples = SAMPLE_LANGUAGES.flatMap(({ id }) => {
     const text = sampleOf(id, example);
@@ -99,12 +99,12 @@ function operationForm(operation: OperationBase): Html {
   const others = all.filter((one) => !isShown(one)).map((one) => field(one, false));
   const target = !needsScript && html` action="${path}"`;
   return html`<details class="run${needsScript ? ' needs-script' : ''}"><summary>Try it</summary>
-<form${target} method="get" data-run="${path}"><div class="fields">${method !== 'GET' && bodyField(operation)}${shown}</div>
-<details class="needs-script"><summary>More parameters</summary><fieldset disabled><legend class="spoken">More parameters</legend><div class="fields">${others}${budget === 'keyed' && KEY_FIELD}</div></fieldset></details>
+<form${target} method="get" data-run="${path}"><div class="stack fields">${method !== 'GET' && bodyField(operation)}${shown}</div>
+<details class="needs-script"><summary>More parameters</summary><fieldset disabled><legend class="spoken">More parameters</legend><div class="stack fields">${others}${budget === 'keyed' && KEY_FIELD}</div></fieldset></details>
 <button>Send</button></form></details>`;
 }
 
-function renderSection({ id: sectionId, title, paragraphs, table, examples, operation }: Section): Html {
+function renderSection({ id: sectionId, title, paragraphs, table, examples = [], operation }: Section): Html {
   const tag = new Html(operation === undefined ? 'h2' : 'h3');
   const rows = table?.rows.map(
     ({ id, cells }) => html`<tr${id !== undefined && html` id="${id}"`}>${cellsOf(cells)}</tr>`,

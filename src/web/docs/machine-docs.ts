@@ -19,7 +19,7 @@ const PARAMETER_HEAD = ['Parameter', 'Required', 'Default', 'Meaning'];
 
 const code = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
 
-function renderSection({ title, paragraphs, table, examples, operation }: Section): readonly string[] {
+function renderSection({ title, paragraphs, table, examples = [], operation }: Section): readonly string[] {
   const parameters = operation === undefined ? [] : parametersOf(operation);
   const cells = parameters.map(({ name, isRequired, default: otherwise, text }) => [
     `\`${name}\``,
@@ -30,12 +30,7 @@ function renderSection({ title, paragraphs, table, examples, operation }: Sectio
   return [
     ...(operation === undefined ? [`## ${title}`] : [`### ${title}`, `\`${operation.method} ${operation.path}\``]),
     ...paragraphs,
-    ...(table === undefined
-      ? []
-      : tableText(
-          table.head,
-          table.rows.map((row) => row.cells),
-        )),
+    ...tableText(table?.head ?? [], table?.rows.map((row) => row.cells) ?? []),
     ...tableText(PARAMETER_HEAD, cells),
     ...examples.flatMap(({ example, answer }) => [
       `#### ${example.summary}`,

@@ -30,7 +30,7 @@ export interface Section {
   readonly paragraphs: readonly string[];
   readonly table?: Table | undefined;
   /** Answers are indented JSON. */
-  readonly examples: readonly { readonly example: Example; readonly answer: string }[];
+  readonly examples?: readonly { readonly example: Example; readonly answer: string }[];
   /** The operation that it is about: its path and parameters are shown, and a page can send its requests. */
   readonly operation?: OperationBase;
 }
@@ -69,7 +69,7 @@ const QUESTION_FIELDS: Table = {
   })),
 };
 
-const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): Section['examples'] =>
+const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): NonNullable<Section['examples']> =>
   EXAMPLES.filter(({ operation }) => operation === operationId).map((example) => ({
     example,
     answer: answerOf(example),
@@ -108,7 +108,6 @@ const APPENDIX: readonly Section[] = [
         cells: [`\`${path}\``, `${summary}. ${description}`],
       })),
     },
-    examples: [],
   },
   {
     id: 'problems',
@@ -123,7 +122,6 @@ const APPENDIX: readonly Section[] = [
         cells: [`${status} \`${type}\``, `${title}. ${help}`],
       })),
     },
-    examples: [],
   },
   {
     id: 'parser',
@@ -132,7 +130,6 @@ const APPENDIX: readonly Section[] = [
       'Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.',
     ],
     table: { head: ['Status', 'Meaning'], rows: PARSER.map((cells) => ({ cells })) },
-    examples: [],
   },
 ];
 

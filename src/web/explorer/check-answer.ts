@@ -8,7 +8,8 @@ import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { isRightsParam, TEXT_PREFIX } from '../../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
 import { askUrl, type FetchApi, Refusal } from '../ask-api.ts';
-import { describeGrant } from '../grant-words.ts';
+import { delegationOf } from '../grant-id.ts';
+import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { copyButton, notice, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
@@ -79,10 +80,10 @@ function objectText({ scope, contract = '', tokenId }: UncheckedQuestion, explai
 }
 
 function renderWhy({ delegations }: Explanation): Html {
-  const grants = delegations.map((one) => {
-    const version = 'version' in one && ` in registry v${one.version}`;
-    return html`<li>${describeGrant(one)}, granted${version} on ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`;
-  });
+  const grants = delegations.map(
+    (one) =>
+      html`<li>${grantText(delegationOf(one), false)}, granted on ${dateText(one.since.timestamp)} (block ${one.since.block})</li>`,
+  );
   const isOnlyV1 = delegations.every((one) => 'version' in one && one.version === 1);
   return html`<ul>${grants}</ul>${isOnlyV1 && html`<p>Contracts that ask only registry v2 do not see it.</p>`}`;
 }
@@ -100,7 +101,7 @@ async function renderInstead(question: UncheckedQuestion, options: CheckOptions,
   const grants = await grantsOfPair(question, options, fetchApi);
   const live = grants.filter(({ until }) => until === null);
   const end = await lastYes(question, options, grants, fetchApi);
-  const items = live.map((one) => html`<li>${describeGrant(one)}, in registry v${one.version}</li>`);
+  const items = live.map((one) => html`<li>${grantText(delegationOf(one), false)}</li>`);
   return html`<p>No delegation in either registry grants this.</p>
 ${end !== null && html`<p>It was “yes” until ${dateText(end.timestamp)} (block ${end.block}).</p>`}
 ${items.length > 0 && html`<p>It is granted only:</p><ul>${items}</ul>`}`;

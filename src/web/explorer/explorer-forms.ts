@@ -25,7 +25,7 @@ const VIEWS = [
 ] as const;
 
 export const viewTabs = (current: (typeof VIEWS)[number][0]): Html =>
-  html`<div class="tabs" role="navigation" aria-label="What to ask">${VIEWS.map(([href, name]) => navigationLink(href, name, href === current))}</div>`;
+  html`<div class="flow tabs" role="navigation" aria-label="What to ask">${VIEWS.map(([href, name]) => navigationLink(href, name, href === current))}</div>`;
 
 const field = ({ values }: ExplorerQuery, label: string, name: string, hint: string, isRequired = false): Html =>
   html`<label>${label}<input name="${name}" value="${values.get(name)}" placeholder="${hint}" autocomplete="off" autocapitalize="off" spellcheck="false"${isRequired && html` required`}></label>`;
@@ -40,7 +40,7 @@ export function walletForm(query: ExplorerQuery): Html {
   const isOpen = entered(query, 'chain') !== '' || entered(query, 'asOf') !== '';
   const chain = selectField('Chain', 'chain', query.values.get('chain') ?? '', chains);
   return html`<form class="panel search" action="/" method="get" role="search">
-<div class="ask">${field(query, 'Wallet address', 'wallet', '0x…', true)}<button>Look up</button></div>
+<div class="flow ask">${field(query, 'Wallet address', 'wallet', '0x…', true)}<button>Look up</button></div>
 ${moreFields(isOpen, 'Chain and point in time', html`${chain}${field(query, 'As of', 'asOf', WHEN)}`)}</form>`;
 }
 

@@ -3,9 +3,10 @@
 
 import { ANY_LIST } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
+import { describeProblem } from '../../api/problems.ts';
 import { urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
-import { askApi, chainProblem, type FetchApi, Refusal } from '../ask-api.ts';
+import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
 export interface IndexedBlock {
@@ -49,7 +50,8 @@ export async function readGrants(
   const answer = await askApi(fetchApi, ANY_LIST, pageOf(wallet, chainId, options));
   if (answer instanceof Refusal) return answer;
   const [chain] = answer.chains;
-  if (chain === undefined || 'problem' in chain) return new Refusal(503, chainProblem(chain?.problem ?? {}));
+  if (chain === undefined) return new Refusal(503, 'No reason was given.');
+  if ('problem' in chain) return new Refusal(503, describeProblem(chain.problem));
   const { block, indexedFrom = null } = chain;
   return { grants: answer.delegations.map(delegationOf), block, indexedFrom, next: answer.next };
 }

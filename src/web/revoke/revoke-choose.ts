@@ -34,7 +34,7 @@ export async function renderChains(wallet: Address, chainIds: readonly number[],
   if (granted.length === 0)
     return html`${problems}<p class="empty">${refused.length === 0 ? 'No wallet may act for this wallet' : 'No grants of this wallet on the chains that answered'}. There is nothing to revoke.</p>`;
   return html`${problems}<h2>Choose a chain</h2><p class="lead">This wallet granted something on ${countText(granted.length, 'chain')}. A transaction counts on one chain only.</p>
-<ul class="chains">${granted.map(({ chainId }) => html`<li><a class="card" href="${revokePath(wallet, chainId)}">${chainName(chainId)}</a></li>`)}</ul>`;
+<ul class="cards">${granted.map(({ chainId }) => html`<li><a class="card" href="${revokePath(wallet, chainId)}">${chainName(chainId)}</a></li>`)}</ul>`;
 }
 
 /** The grants of the wallet on the chain, to tick. */

@@ -40,8 +40,8 @@ function renderEnds(to: Address, ends: readonly Delegation[]): Html {
   const more = rows.slice(SHOWN);
   const rest =
     more.length > 0 &&
-    html`<details><summary>and ${countText(more.length, 'more grant')}</summary><ul class="grants">${more}</ul></details>`;
-  return html`<p class="who">${fullAddress(to)} may no longer act for</p><ul class="grants">${rows.slice(0, SHOWN)}</ul>${rest}`;
+    html`<details><summary>and ${countText(more.length, 'more grant')}</summary><ul>${more}</ul></details>`;
+  return html`<p>${fullAddress(to)} may no longer act for</p><ul>${rows.slice(0, SHOWN)}</ul>${rest}`;
 }
 
 /** Two calls of v1 end more than what they name. */
@@ -69,7 +69,7 @@ function renderArguments(call: RegistryCall): Html {
     const text = typeof value === 'string' && value.length === 42 ? checksummed(value as Address) : String(value);
     return html`<li><span class="soft">${names[position] ?? ''}</span> <code class="whole">${text}</code></li>`;
   });
-  return html`<dd><code>${name}</code><ul class="arguments">${rows}</ul></dd>`;
+  return html`<dd><code>${name}</code><ul>${rows}</ul></dd>`;
 }
 
 /** The page that is rendered. */
@@ -106,7 +106,7 @@ function renderKeptOf(asked: Asked, to: Address, grants: readonly Delegation[], 
   const rows = grants.slice(0, MOST_KEPT).map((grant) => html`<li>${grantText(grant)}</li>`);
   const more =
     grants.length > MOST_KEPT && html`<p class="soft">and ${countText(grants.length - MOST_KEPT, 'more grant')}</p>`;
-  const list = html`<ul class="grants">${rows}</ul>${more}<p>${addLink(asked, to, grants)}</p>`;
+  const list = html`<ul>${rows}</ul>${more}<p>${addLink(asked, to, grants)}</p>`;
   if (areTheSame)
     return html`<div class="notice trouble stays"><p><strong>This is not enough.</strong> ${fullAddress(to)} can still do what you are ending, because it may act for</p>${list}</div>`;
   return html`<div class="stays"><p>${fullAddress(to)} keeps its other grants. It may still act for</p>${list}</div>`;

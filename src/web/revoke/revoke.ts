@@ -66,7 +66,7 @@ ${SEND}${back}`;
 function renderAbsent({ absent, block }: Selection): Html | null {
   if (absent.length === 0) return null;
   const rows = absent.map((key) => html`<li>${fullAddress(key.to)} for ${grantText({ ...key, amount: null })}</li>`);
-  return html`<div class="notice"><p>Not active as of block ${block.number}: ended already, or never granted.</p><ul class="grants">${rows}</ul></div>`;
+  return html`<div class="notice"><p>Not active as of block ${block.number}: ended already, or never granted.</p><ul>${rows}</ul></div>`;
 }
 
 function renderMore({ more }: Selection): Html {

@@ -1,6 +1,7 @@
 // Says what the page of a wallet does not know: chains that did not answer, an index that starts late, and refusals.
 
-import { chainProblem, type Refusal } from '../ask-api.ts';
+import { describeProblem } from '../../api/problems.ts';
+import type { Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, countText } from '../parts.ts';
 import { dateText } from '../time-text.ts';
@@ -20,7 +21,7 @@ export function renderMissing(chains: readonly ChainPart[]): Html {
     const warning = (title: string, text: string) =>
       html`<p class="notice trouble" role="status"><strong>${title}</strong> ${text} unknown, not absent.</p>`;
     if ('problem' in chain)
-      return warning(`${name} is missing.`, `${sentence(chainProblem(chain.problem))} Grants on ${name} are`);
+      return warning(`${name} is missing.`, `${sentence(describeProblem(chain.problem))} Grants on ${name} are`);
     if (chain.indexedFrom === undefined) return html``;
     return warning(`${name} is known only from block ${chain.indexedFrom}.`, 'Earlier grants are');
   })}`;
@@ -34,7 +35,7 @@ export function renderBlocks(chains: readonly ChainPart[]): Html {
     return html`${chainName(chainId)} at block ${number}${time}`;
   });
   if (blocks.length === 1) return html`<p class="soft">Read from ${blocks}.</p>`;
-  return html`<details class="blocks"><summary>Read from ${blocks.length} chains</summary><ul>${blocks.map((one) => html`<li>${one}</li>`)}</ul></details>`;
+  return html`<details><summary>Read from ${blocks.length} chains</summary><ul>${blocks.map((one) => html`<li>${one}</li>`)}</ul></details>`;
 }
 
 /** A refused request in words, and what to do next. */

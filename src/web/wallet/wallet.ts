@@ -9,8 +9,7 @@ import { copyButton, navigationLink, notice } from '../parts.ts';
 import { addressFault } from './address-fault.ts';
 import { renderGraph } from './graph.ts';
 import { renderIdenticon } from './identicon.ts';
-import { pageOf, renderPager } from './pager.ts';
-import { renderFilters } from './wallet-filter.ts';
+import { pageOf, renderFilters, renderPager } from './wallet-controls.ts';
 import { renderHistory } from './wallet-history.ts';
 import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown, renderBlocks, renderMissing, renderPast, renderRefusal } from './wallet-states.ts';
@@ -43,7 +42,7 @@ function renderHeader(view: WalletView): Html {
   const tab = (text: string, isHistory: boolean) =>
     navigationLink(walletUrl(view, { isHistory }), text, view.isHistory === isHistory);
   return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')}</div></div>
-<div class="tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
+<div class="flow tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
 }
 
 async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: FetchApi): Promise<Html> {
@@ -73,7 +72,7 @@ function renderList(view: WalletView, listing: Listing | Refusal): Html {
   const page = pageOf(rows, view.page);
   const several = view.asOf === '' && rows.some(({ direction }) => direction === 'outgoing');
   const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
-  const links = html`<div class="flow list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
+  const links = html`<div class="actions list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
   const table =
     rows.length === 0
       ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
