@@ -7,7 +7,7 @@ import { withTimeout } from '../store/with-timeout.ts';
 import { nextStep } from './retries.ts';
 import { createRoom, type Work } from './room.ts';
 import type { Send, SendOutcome } from './send.ts';
-import type { signatureOf } from './sign.ts';
+import { signatureOf } from './sign.ts';
 import type { Unsent, WebhookSource } from './source.ts';
 import type { Attempt, ClaimedWebhook, WebhookRecord, Webhooks } from './webhooks.ts';
 
@@ -15,7 +15,6 @@ export interface DelivererOptions {
   readonly webhooks: Webhooks;
   readonly source: WebhookSource;
   readonly send: Send;
-  readonly sign: typeof signatureOf;
   readonly onAttempt?: (outcome: string) => void;
   readonly onPause?: (webhook: WebhookRecord, reason: string) => void;
   readonly onError?: (error: unknown) => void;
@@ -59,7 +58,7 @@ interface Look {
 }
 
 export function startDeliverer(options: DelivererOptions): Deliverer {
-  const { webhooks, source, send, sign, onAttempt, onPause, onError = () => {}, now = Date.now } = options;
+  const { webhooks, source, send, onAttempt, onPause, onError = () => {}, now = Date.now } = options;
   const { retryScale = 1, leaseMs = LEASE_MS, pollMs = POLL_MS, timeoutMs } = options;
   const looks = new Map<number, Look>();
   /** The webhooks that were looked at since the first one. */
@@ -153,7 +152,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     };
     const delivery = { id: createId(), body: JSON.stringify(data), changes: 0 };
     const attempt = await trySend(webhook, delivery, type, challenge);
-    if (attempt !== null) await webhooks.recordTest(webhook.lease, attempt, stepAfter(webhook, attempt));
+    if (attempt !== null) await webhooks.record(webhook.lease, attempt, stepAfter(webhook, attempt));
   }
 
   /** Null if the attempt succeeded. */
@@ -187,13 +186,9 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       const attempt = await trySend(webhook, delivery, 'changes');
       if (attempt === null) return;
       const next = stepAfter({ failures, failingSince }, attempt);
-      if (next !== null) {
-        const isRecorded = await webhooks.recordFailure(lease, attempt, next);
-        if (isRecorded && 'pause' in next) onPause?.(webhook, next.pause);
-        return;
-      }
-      const reached = await webhooks.recordSuccess(lease, attempt);
-      if (reached === null) return;
+      const reached = await webhooks.record(lease, attempt, next);
+      if (reached !== null && next !== null && 'pause' in next) onPause?.(webhook, next.pause);
+      if (reached === null || next !== null) return;
       [cursor, delivery, failures, failingSince] = [reached, null, 0, null];
       if (room.isSlow(webhook)) break;
     }
@@ -214,7 +209,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       'content-type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at / 1000)),
-      'webhook-signature': await sign(secrets, id, time, body),
+      'webhook-signature': await signatureOf(secrets, id, time, body),
     };
     const outcome = await send(url, headers, body, { signal: aborting.signal, challenge });
     if (owner !== null && outcome.status === null) await waitOut(outcome);
