@@ -185,7 +185,11 @@ describe('the window in Redis', () => {
     const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
     await Promise.all(
       requests.map((key) =>
-        admission.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 'keyed', () => '192.0.2.1'),
+        admission.admit({
+          request: new Request('http://x/', { headers: { 'x-api-key': key } }),
+          budget: 'keyed',
+          socket: () => '192.0.2.1',
+        }),
       ),
     );
     expect(looked.size).toBe(40);

@@ -194,7 +194,7 @@ const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...W
       if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
       requireOwnPage(request, developers);
       const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
-      const client = () => developers.clientOf(request, socket);
+      const client = () => developers.clientOf({ request, socket });
       const asked = { request, developers, service, now: Math.floor(service.now()), client };
       return (handler as NonNullable<typeof handler>)(asked);
     },
