@@ -216,7 +216,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     if (outcome.type === 'failed' && aborting.signal.aborted) return null;
     onAttempt?.(outcome.type === 'failed' ? outcome.reason : 'delivered');
     room.note({ id: webhookId }, outcome.ms);
-    return { type, at, deliveryId: id, changes, ...(owner === null ? shownToOperator : shownToOwner)(outcome) };
+    return { type, at, deliveryId: id, changes, ...shownTo(owner, outcome) };
   }
 
   /** Nobody learns from the time of an attempt without an answer what is in a network: each takes as long as the longest. */
@@ -255,17 +255,12 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
-type Shown = Pick<Attempt, 'failure' | 'status' | 'ms'>;
-
-const shownToOperator = (outcome: SendOutcome): Shown => ({
-  failure: outcome.type === 'failed' ? outcome.reason : null,
-  status: outcome.status,
-  ms: outcome.ms,
-});
-
-/** Without an answer, not why: names and ports of the operator's network cannot be told from those that do not exist. */
-const shownToOwner = (outcome: SendOutcome): Shown =>
-  outcome.status === null ? { failure: 'unreachable', status: null, ms: null } : shownToOperator(outcome);
+/** Without an answer, owners do not learn why: names and ports of the operator's network cannot be told from those that do not exist. */
+function shownTo(owner: string | null, outcome: SendOutcome): Pick<Attempt, 'failure' | 'status' | 'ms'> {
+  const { status, ms } = outcome;
+  if (owner !== null && status === null) return { failure: 'unreachable', status, ms: null };
+  return { failure: outcome.type === 'failed' ? outcome.reason : null, status, ms };
+}
 
 const createId = () => `msg_${randomBytes(18).toString('base64url')}`;
 

@@ -32,9 +32,12 @@ import type { Call, Service } from '../context/service.ts';
 import { ROW_WEIGHT, SHORT } from '../limits/long-lists.ts';
 import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
 
-/** How many rows are read at once, and after how many a page is sent, however few a filter left. */
-const SCAN = 250;
-const MAX_SCANNED = 10_000;
+/**
+ * How many rows are read at once, and after how many a page is sent, however few a filter left. Those that are read at once are all
+ * in memory, and other requests wait for them.
+ */
+export const SCAN = 250;
+export const MAX_SCANNED = 10_000;
 
 /** A chain with the block that it is read as of. */
 export interface PinnedChain extends PinnedBlock {

@@ -18,16 +18,12 @@ import type { Call, Service } from '../context/service.ts';
 import { SHORT } from '../limits/long-lists.ts';
 import { type Answer, blockHeaders, matchesETag, notModified, setNext } from '../wire/answer.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
-import { badCursor } from './chain-pages.ts';
+import { badCursor, MAX_SCANNED, SCAN } from './chain-pages.ts';
 import { recordBytes, walletBytes } from './record-bytes.ts';
 
-/** How many delegations are read at once: they are all in memory, and other requests wait for them. */
-const SCAN = 250;
-/** The same for the rest of a whole list as of the head: fewer while others are waiting, and more while nobody is. */
+/** In place of `SCAN` for the rest of a whole list as of the head: fewer while others are waiting, and more while nobody is. */
 const SCAN_BESIDE = 125;
 const SCAN_NOW = 1000;
-/** A page is sent after this many delegations were read, however few of them a filter left. */
-const MAX_SCANNED = 10_000;
 
 /** A list as it was requested. */
 type Requested = ReturnType<typeof readList>;

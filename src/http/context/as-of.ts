@@ -18,19 +18,16 @@ export interface AsOf {
   readonly timestamp?: number | undefined;
 }
 
-/** What was read, and the highest block that it depends on: it is final if that block is. */
-export interface ReadAsOf<T> {
-  readonly result: T;
-  readonly reach: number;
-}
-
-/** Reads as of the requested time. Never answers from a block that is no longer the block of that time. */
+/**
+ * Reads as of the requested time. Never answers from a block that is no longer the block of that time. `reach` is the highest block
+ * that the result depends on: it is final if that block is.
+ */
 export async function readAsOf<T extends { readonly chain: ChainState; readonly block: AnswerBlock }>(
   store: Store,
   chainId: number,
   { block, timestamp }: AsOf,
   read: (block: number | undefined) => Promise<T>,
-): Promise<ReadAsOf<T>> {
+): Promise<{ readonly result: T; readonly reach: number }> {
   if (timestamp === undefined && block !== 'finalized') {
     const at = blockNumber(block);
     const result = await read(at);
@@ -156,7 +153,7 @@ export interface PinnedBlock {
   readonly block: AnswerBlock;
   readonly chain: ChainState;
   readonly stamp: number;
-  /** As in `ReadAsOf`. */
+  /** As in `readAsOf`. */
   readonly reach: number;
 }
 
