@@ -62,11 +62,12 @@ function readList(operation: ListOperation, { path, query, service }: Call) {
   const identity = [chainId, version, wallet, block, timestamp, direction, type, contract, filter.rights].join();
   const cursor = text === undefined ? null : readPlace(text, identity);
   if (cursor !== null && direction !== undefined && cursor.after.side !== direction) throw badCursor();
+  const written = { mode: numbers, hasStandardTypes: hasStandardTypes(types, service) };
   return {
     list: { chainId, version, wallet, ...(direction && { direction }) },
     matches: matcherOf(filter),
     isDetailed: detail === 'full',
-    format: { mode: numbers, hasStandardTypes: hasStandardTypes(types, service), version, chainId },
+    format: { ...written, version, chainId, wallet: walletBytes(wallet) },
     asOf: { block, timestamp },
     budget,
     /** The page size; undefined for the whole list. */
@@ -168,7 +169,6 @@ function scanner(
 ): Scan<PageStretch> {
   const { store } = service;
   const { chainId, wallet } = list;
-  const written = { ...format, wallet: walletBytes(wallet) };
   const readPacked = async (query: ListQuery) => {
     if (matches === null) return store.listPacked(query);
     const { delegations, ...found } = await store.list({ ...query, matches });
@@ -189,8 +189,8 @@ function scanner(
     return {
       ...found,
       size: delegations.length,
-      write: (lead, tail) => recordBytes(joined(delegations), written, lead, tail),
-      writeFirst: (count) => recordBytes(joined(delegations.slice(0, count)), written),
+      write: (lead, tail) => recordBytes(joined(delegations), format, lead, tail),
+      writeFirst: (count) => recordBytes(joined(delegations.slice(0, count)), format),
     };
   };
 }
@@ -219,10 +219,9 @@ function nullIfUnsettled(error: unknown): null {
   throw error;
 }
 
-function writable({ parts, next }: ListNow, { list, format }: Requested): Stretch {
-  const written = { ...format, wallet: walletBytes(list.wallet) };
+function writable({ parts, next }: ListNow, { format }: Requested): Stretch {
   const size = parts.reduce((sum, { count }) => sum + count, 0);
-  return { size, write: (lead, tail) => recordBytes(parts, written, lead, tail), next };
+  return { size, write: (lead, tail) => recordBytes(parts, format, lead, tail), next };
 }
 
 function packedFor(wallet: Address, delegation: DelegationKey): PackedDelegation {
