@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
-import { signatureOf } from '../src/webhooks/sign.ts';
 import { newChain } from './support/chain.ts';
 import { codeBlock, curlExamples, documentedCopy } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
@@ -53,7 +52,6 @@ test('a delivery of a webhook has the fields that are shown', async () => {
       sent.resolve(body);
       return { type: 'delivered', status: 204, ms: 1 };
     },
-    sign: signatureOf,
   });
   await rig.extend();
   const { id } = await rig.create('https://receiver.example');

@@ -1,7 +1,10 @@
-// Verifies Sign-In with Ethereum messages (EIP-4361). A message is valid for this service only, for a short time, and once.
+// Verifies Sign-In with Ethereum messages (EIP-4361). A message is valid for this service only, for a short time, and once. The
+// signature of a contract wallet (EIP-1271, EIP-6492) is verified with every provider of its chain.
 
-import type { Address } from 'viem';
-import { type ContractSignature, createContractVerifier } from './contract-signature.ts';
+import type { Address, Hex } from 'viem';
+import { isCallFailure, malformed, parseHex, parseQuantity } from '../chain/rpc/node.ts';
+import { createRpc, type Rpc, RpcError } from '../chain/rpc/rpc.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
@@ -44,12 +47,19 @@ const MAX_SIGNATURE_LENGTH = 8000;
 const MAX_PER_CHAIN = 16;
 const MAX_PER_CALLER = 2;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+/** For all calls to one provider together. */
+const TIMEOUT_MS = 5000;
+/** The largest response is the wallet's code. */
+const MAX_BYTES = 256 * 1024;
+/** For the validator and the wallet's own code: several times what wallets need, with their deployment. */
+const GAS = '0x4c4b40';
 
 /** Loads viem here, because it takes longer to load than the rest of most commands. */
 export async function createSignIn({ sessions, origins, nodes, now, onDispute }: SignInOptions): Promise<SignIn> {
-  const { isHex, recoverMessageAddress } = await import('viem');
+  const viem = await import('viem');
   const { createSiweMessage, parseSiweMessage } = await import('viem/siwe');
-  const verifyContract = await createContractVerifier(nodes);
+  const openRpc = (url: string) => createRpc(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+  const providers = new Map([...nodes].map(([chainId, urls]) => [chainId, urls.map(openRpc)]));
   /** Checks in progress, by chain and by caller. */
   const running = new Map<number | string, number>();
 
@@ -94,21 +104,34 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
       throw new SignInError('The nonce was used before, or has expired. Sign in again.');
   }
 
-  async function isContractSigned(signed: ContractSignature, caller: string): Promise<boolean> {
-    const { chainId } = signed;
-    if ((nodes.get(chainId) ?? []).length === 0) return false;
+  async function isContractSigned(
+    chainId: number,
+    address: Address,
+    message: string,
+    signature: Hex,
+    caller: string,
+  ): Promise<boolean> {
+    const asked = providers.get(chainId) ?? [];
+    if (asked.length === 0) return false;
     const runningOf = (name: number | string) => running.get(name) ?? 0;
     if (runningOf(chainId) >= MAX_PER_CHAIN || runningOf(caller) >= MAX_PER_CALLER)
       throw retryLater('Too many sign-ins at once.');
     for (const name of [chainId, caller]) running.set(name, runningOf(name) + 1);
     try {
-      const verdict = await verifyContract(signed);
-      if (verdict === 'unanswered') throw retryLater(`No provider of chain ${chainId} answered.`);
-      if (verdict === 'disputed') {
-        onDispute?.(chainId);
-        throw retryLater(`The providers of chain ${chainId} disagree about this signature.`);
-      }
-      return verdict === 'valid';
+      const data = viem.encodeDeployData({
+        abi: viem.erc6492SignatureValidatorAbi,
+        args: [address, viem.hashMessage(message), signature],
+        bytecode: viem.erc6492SignatureValidatorByteCode,
+      });
+      // A wallet that is not deployed yet comes with the call that deploys it.
+      const needsCode = !viem.isErc6492Signature(signature);
+      const ask = (rpc: Rpc) => withTimeout(TIMEOUT_MS, isValid(rpc, chainId, address, data, needsCode));
+      const answers = await Promise.allSettled(asked.map(ask));
+      const [verdict, other] = new Set(answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+      if (verdict === undefined) throw retryLater(`No provider of chain ${chainId} answered.`);
+      if (other === undefined) return verdict;
+      onDispute?.(chainId);
+      throw retryLater(`The providers of chain ${chainId} disagree about this signature.`);
     } finally {
       for (const name of [chainId, caller]) {
         if (runningOf(name) > 1) running.set(name, runningOf(name) - 1);
@@ -119,14 +142,14 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
 
   return {
     async verify(message, signature, caller) {
-      if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !isHex(signature))
+      if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !viem.isHex(signature))
         throw new SignInError('Invalid sign-in message or signature.');
       const { address, chainId, nonce } = requireMessage(message);
       const wallet = address.toLowerCase();
       // The signature of a wallet's own key proves itself: no provider is asked.
-      const signer = await recoverMessageAddress({ message, signature }).catch(() => null);
+      const signer = await viem.recoverMessageAddress({ message, signature }).catch(() => null);
       const isOwn = signer?.toLowerCase() === wallet;
-      if (!isOwn && !(await isContractSigned({ chainId, address, message, signature }, caller)))
+      if (!isOwn && !(await isContractSigned(chainId, address, message, signature, caller)))
         throw new SignInError('The signature is not from the wallet in the message.');
       // Used up last, so that whoever pasted a wrong signature can paste the right one.
       await useNonce(nonce);
@@ -136,3 +159,20 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
 }
 
 const retryLater = (why: string) => new SignInError(`${why} Try again in a moment.`, true);
+
+/** Rejects if the provider gives no usable answer. The call runs the validator's code, which calls the wallet. */
+async function isValid(rpc: Rpc, chainId: number, address: Address, data: Hex, needsCode: boolean): Promise<boolean> {
+  const [id, code] = await Promise.all([rpc.call('eth_chainId', []), rpc.call('eth_getCode', [address, 'latest'])]);
+  if (parseQuantity('chain id', id) !== chainId) throw malformed('chain id', id);
+  // Without code, the validator would recover the signer from the signature, and an error of that yields the zero address.
+  if (needsCode && parseHex('code', code) === '0x') return false;
+  try {
+    const result = await rpc.call('eth_call', [{ data, gas: GAS }, 'latest']);
+    const value = parseHex('return data', result);
+    if (!/^0x(00)*0[01]$/.test(value)) throw malformed('return data', result);
+    return value.endsWith('1');
+  } catch (error) {
+    if (error instanceof RpcError && error.fault === 'refused' && isCallFailure(error)) return false;
+    throw error;
+  }
+}

@@ -94,9 +94,9 @@ test('deliveries are shown, newest first', async () => {
   if (claimed === null) throw new Error('not claimed');
   const attempt = { type: 'test', deliveryId: 'msg_1', changes: 0, ms: 12 } as const;
   const time = Date.parse('2026-01-01T00:00:00Z');
-  await webhooks.recordTest(claimed.lease, { ...attempt, failure: 'status', status: 500, at: time }, null);
-  await webhooks.recordTest(claimed.lease, { ...attempt, failure: 'dns', status: null, at: time + 1000 }, null);
-  await webhooks.recordTest(claimed.lease, { ...attempt, failure: null, status: 204, at: time + 2000 }, null);
+  await webhooks.record(claimed.lease, { ...attempt, failure: 'status', status: 500, at: time }, null);
+  await webhooks.record(claimed.lease, { ...attempt, failure: 'dns', status: null, at: time + 1000 }, null);
+  await webhooks.record(claimed.lease, { ...attempt, failure: null, status: 204, at: time + 2000 }, null);
   await accounts.close();
   const { stdout } = await succeed('show', String(id));
   const outcomes = [...stdout.matchAll(/^(2026\S+) +msg_1 +test +0 +(\S+(?: \d+)?) +12$/gm)].map(([, at, what]) => [

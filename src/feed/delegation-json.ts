@@ -77,7 +77,7 @@ const DETAIL = {
   since: ({ since }: DetailedDelegation) => logText(since, null),
 } as const;
 
-export const DETAILED_RECORD = {
+const DETAILED_RECORD = {
   1: detailed(DETAILED_DELEGATION[1], { ...DETAIL, ...WALLETS[1] }),
   2: detailed(DETAILED_DELEGATION[2], { ...DETAIL, ...WALLETS[2] }),
   any: detailed(DETAILED_DELEGATION.any, { ...DETAIL, ...WALLETS.any }),

@@ -1,8 +1,14 @@
 // Creates the rate limiters of an API process: backed by Redis, by the worker group, or by this process alone.
 
-import { createLimiter, type Limit, type Limiter, parseLimit } from '../http/limits/limiter.ts';
+import {
+  createLimiter,
+  createSharedLimiter,
+  type Limit,
+  type Limiter,
+  parseLimit,
+  type SharedWindow,
+} from '../http/limits/limiter.ts';
 import { createRedisWindows } from '../http/limits/redis-windows.ts';
-import { createSharedLimiter, type SharedWindow } from '../http/limits/shared-limiter.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -35,7 +41,7 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
     const own = createLimiter(limit);
     const windows = redis === null ? [] : [redis.windowOf(name, limit)];
     if (group !== null) windows.push(group(name, limit));
-    return windows.length === 0 ? own : createSharedLimiter({ limit, windows, fallback: own, onFallback });
+    return windows.length === 0 ? own : createSharedLimiter(own, windows, onFallback);
   };
   const defaultOfKeys = config.keyLimit && create('key', config.keyLimit);
   /** By the text of the limit. Only operators set limits on keys, so they are few. */

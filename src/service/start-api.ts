@@ -24,7 +24,6 @@ import type { ChainState } from '../store/store.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
 import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
-import { signatureOf } from '../webhooks/sign.ts';
 import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
@@ -225,7 +224,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
           webhooks,
           source: createWebhookSource({ store, chainIds, longLists }),
           send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
-          sign: signatureOf,
           onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
           onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
           onError,

@@ -13,14 +13,13 @@ import { createWebhookSource } from '../webhooks/source.ts';
 import { type Networks, parseNetworks } from './networks.ts';
 import { GIVE_UP_MS } from './retries.ts';
 import { createSender, TIMEOUT_MS } from './send.ts';
-import { signatureOf } from './sign.ts';
 import { replayCursor } from './source.ts';
 import { createWebhooks, type WebhookRecord } from './webhooks.ts';
 
 /** Every name is this machine. */
 const resolve = async () => ['127.0.0.1'];
 const send = createSender({ networks: parseNetworks('loopback') as Networks, allowsHttp: true }, { resolve });
-const sender = { send, sign: signatureOf };
+const sender = { send };
 
 interface Body {
   readonly type: string;
@@ -337,14 +336,14 @@ for (const engine of ENGINES) {
       for (const { id } of made) await rig.webhooks.requestTest(id, rig.clock);
       const began = performance.now();
       const since: number[] = [];
-      const recordTest: typeof rig.webhooks.recordTest = (lease, ...rest) => {
+      const recordTimed: typeof rig.webhooks.record = (lease, ...rest) => {
         if (lease.id !== made.at(-1)?.id) since.push(performance.now() - began);
-        return rig.webhooks.recordTest(lease, ...rest);
+        return rig.webhooks.record(lease, ...rest);
       };
       rig.deliver({
         send: createSender(rules, options),
         timeoutMs: 300,
-        webhooks: { ...rig.webhooks, recordTest },
+        webhooks: { ...rig.webhooks, record: recordTimed },
         onAttempt: (outcome) => void outcomes.push(outcome),
       });
       await eventually('recorded', async () =>

@@ -7,7 +7,7 @@ import { withTimeout } from '../store/with-timeout.ts';
 import { nextStep } from './retries.ts';
 import { createRoom, type Work } from './room.ts';
 import type { Send, SendOutcome } from './send.ts';
-import type { signatureOf } from './sign.ts';
+import { signatureOf } from './sign.ts';
 import type { Unsent, WebhookSource } from './source.ts';
 import type { Attempt, ClaimedWebhook, WebhookRecord, Webhooks } from './webhooks.ts';
 
@@ -15,7 +15,6 @@ export interface DelivererOptions {
   readonly webhooks: Webhooks;
   readonly source: WebhookSource;
   readonly send: Send;
-  readonly sign: typeof signatureOf;
   readonly onAttempt?: (outcome: string) => void;
   readonly onPause?: (webhook: WebhookRecord, reason: string) => void;
   readonly onError?: (error: unknown) => void;
@@ -59,7 +58,7 @@ interface Look {
 }
 
 export function startDeliverer(options: DelivererOptions): Deliverer {
-  const { webhooks, source, send, sign, onAttempt, onPause, onError = () => {}, now = Date.now } = options;
+  const { webhooks, source, send, onAttempt, onPause, onError = () => {}, now = Date.now } = options;
   const { retryScale = 1, leaseMs = LEASE_MS, pollMs = POLL_MS, timeoutMs } = options;
   const looks = new Map<number, Look>();
   /** The webhooks that were looked at since the first one. */
@@ -153,7 +152,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     };
     const delivery = { id: createId(), body: JSON.stringify(data), changes: 0 };
     const attempt = await trySend(webhook, delivery, type, challenge);
-    if (attempt !== null) await webhooks.recordTest(webhook.lease, attempt, stepAfter(webhook, attempt));
+    if (attempt !== null) await webhooks.record(webhook.lease, attempt, stepAfter(webhook, attempt));
   }
 
   /** Null if the attempt succeeded. */
@@ -187,13 +186,9 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       const attempt = await trySend(webhook, delivery, 'changes');
       if (attempt === null) return;
       const next = stepAfter({ failures, failingSince }, attempt);
-      if (next !== null) {
-        const isRecorded = await webhooks.recordFailure(lease, attempt, next);
-        if (isRecorded && 'pause' in next) onPause?.(webhook, next.pause);
-        return;
-      }
-      const reached = await webhooks.recordSuccess(lease, attempt);
-      if (reached === null) return;
+      const reached = await webhooks.record(lease, attempt, next);
+      if (reached !== null && next !== null && 'pause' in next) onPause?.(webhook, next.pause);
+      if (reached === null || next !== null) return;
       [cursor, delivery, failures, failingSince] = [reached, null, 0, null];
       if (room.isSlow(webhook)) break;
     }
@@ -214,14 +209,14 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       'content-type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at / 1000)),
-      'webhook-signature': await sign(secrets, id, time, body),
+      'webhook-signature': await signatureOf(secrets, id, time, body),
     };
     const outcome = await send(url, headers, body, { signal: aborting.signal, challenge });
     if (owner !== null && outcome.status === null) await waitOut(outcome);
     if (outcome.type === 'failed' && aborting.signal.aborted) return null;
     onAttempt?.(outcome.type === 'failed' ? outcome.reason : 'delivered');
     room.note({ id: webhookId }, outcome.ms);
-    return { type, at, deliveryId: id, changes, ...(owner === null ? shownToOperator : shownToOwner)(outcome) };
+    return { type, at, deliveryId: id, changes, ...shownTo(owner, outcome) };
   }
 
   /** Nobody learns from the time of an attempt without an answer what is in a network: each takes as long as the longest. */
@@ -260,17 +255,12 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
-type Shown = Pick<Attempt, 'failure' | 'status' | 'ms'>;
-
-const shownToOperator = (outcome: SendOutcome): Shown => ({
-  failure: outcome.type === 'failed' ? outcome.reason : null,
-  status: outcome.status,
-  ms: outcome.ms,
-});
-
-/** Without an answer, not why: names and ports of the operator's network cannot be told from those that do not exist. */
-const shownToOwner = (outcome: SendOutcome): Shown =>
-  outcome.status === null ? { failure: 'unreachable', status: null, ms: null } : shownToOperator(outcome);
+/** Without an answer, owners do not learn why: names and ports of the operator's network cannot be told from those that do not exist. */
+function shownTo(owner: string | null, outcome: SendOutcome): Pick<Attempt, 'failure' | 'status' | 'ms'> {
+  const { status, ms } = outcome;
+  if (owner !== null && status === null) return { failure: 'unreachable', status, ms: null };
+  return { failure: outcome.type === 'failed' ? outcome.reason : null, status, ms };
+}
 
 const createId = () => `msg_${randomBytes(18).toString('base64url')}`;
 

@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
       await webhooks.pause(paused.id, NOW);
       const { lease } = await claim(failing);
       await webhooks.storePending(lease, DELIVERY, LEASE_MS, NOW);
-      await webhooks.recordFailure(lease, attempt(FAILED), { retryAt: NOW + 10 });
+      await webhooks.record(lease, attempt(FAILED), { retryAt: NOW + 10 });
       await webhooks.release(lease);
       const ids = async (more = {}) =>
         (await webhooks.candidates({ ...EVERYONE, after: first.id - 1, ...more })).map(({ id }) => id);
@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
       const reason = async () => (await webhooks.byId(made.id))?.paused?.reason ?? null;
       const confirm = async (type: Attempt['type']) => {
         const { lease } = await claim(made);
-        await webhooks.recordTest(lease, attempt({ type, changes: 0 }), null);
+        await webhooks.record(lease, attempt({ type, changes: 0 }), null);
         await webhooks.release(lease);
       };
       await confirm('test');
@@ -206,19 +206,19 @@ for (const engine of ENGINES) {
         body: DELIVERY.body,
         pending: { id: 'msg_1', changes: 3, createdAt: NOW + 1 },
       });
-      expect(await webhooks.recordFailure(again.lease, attempt(FAILED), { retryAt: NOW + 5000 })).toBe(true);
+      expect(await webhooks.record(again.lease, attempt(FAILED), { retryAt: NOW + 5000 })).toBe('start');
       expect(
-        await webhooks.recordFailure(again.lease, attempt({ ...FAILED, at: NOW + 9 }), {
+        await webhooks.record(again.lease, attempt({ ...FAILED, at: NOW + 9 }), {
           retryAt: NOW + 9000,
         }),
-      ).toBe(true);
+      ).toBe('start');
       expect(await webhooks.byId(made.id)).toMatchObject({
         failures: 2,
         failingSince: NOW,
         nextAttemptAt: NOW + 9000,
         cursor: 'start',
       });
-      expect(await webhooks.recordSuccess(again.lease, attempt({ at: NOW + 10 }))).toBe('next');
+      expect(await webhooks.record(again.lease, attempt({ at: NOW + 10 }), null)).toBe('next');
       expect(await webhooks.byId(made.id)).toEqual({ ...made, cursor: 'next' });
       expect(await webhooks.advance(again.lease, 'start', 'never')).toBe(false);
       expect(await webhooks.advance(again.lease, 'next', 'later')).toBe(true);
@@ -236,16 +236,16 @@ for (const engine of ENGINES) {
       await webhooks.storePending(old.lease, DELIVERY, -1, NOW);
       const { lease } = await claim(made);
       expect([
-        await webhooks.recordSuccess(old.lease, attempt()),
-        await webhooks.recordFailure(old.lease, attempt(FAILED), { pause: 'gone' }),
-        await webhooks.recordTest(old.lease, attempt(), null),
+        await webhooks.record(old.lease, attempt(), null),
+        await webhooks.record(old.lease, attempt(FAILED), { pause: 'gone' }),
+        await webhooks.record(old.lease, attempt({ type: 'test' }), null),
         await webhooks.advance(old.lease, 'start', 'x'),
         await webhooks.storePending(old.lease, DELIVERY, LEASE_MS, NOW),
-      ]).toEqual([null, false, false, false, false]);
+      ]).toEqual([null, null, null, false, false]);
       await webhooks.release(old.lease);
       expect(await webhooks.claim(made.id, LEASE_MS, NOW)).toBeNull();
       expect(await webhooks.attempts(made.id)).toEqual([]);
-      expect(await webhooks.recordSuccess(lease, attempt())).toBe('next');
+      expect(await webhooks.record(lease, attempt(), null)).toBe('next');
       await webhooks.release(lease);
     });
 
@@ -256,7 +256,7 @@ for (const engine of ENGINES) {
       await webhooks.pause(made.id, NOW);
       expect(await webhooks.replayFrom(made.id, 'earlier')).toBe(true);
       expect(await webhooks.claim(made.id, LEASE_MS, NOW)).toBeNull();
-      expect(await webhooks.recordSuccess(lease, attempt())).toBeNull();
+      expect(await webhooks.record(lease, attempt(), null)).toBeNull();
       await webhooks.release(lease);
       expect(await webhooks.byId(made.id)).toEqual({
         ...made,
@@ -270,7 +270,7 @@ for (const engine of ENGINES) {
       const made = await create();
       const { lease } = await claim(made);
       await webhooks.storePending(lease, DELIVERY, LEASE_MS, NOW);
-      await webhooks.recordFailure(lease, attempt(FAILED), { pause: 'failing' });
+      await webhooks.record(lease, attempt(FAILED), { pause: 'failing' });
       await webhooks.release(lease);
       const isCandidate = async () => (await webhooks.candidates(EVERYONE)).some(({ id }) => id === made.id);
       expect([(await webhooks.byId(made.id))?.paused, await isCandidate()]).toEqual([
@@ -293,7 +293,7 @@ for (const engine of ENGINES) {
       await webhooks.requestTest(made.id, NOW);
       expect(await isCandidate()).toBe(true);
       const again = await claim(made);
-      await webhooks.recordTest(again.lease, attempt({ type: 'test', deliveryId: 'msg_test', changes: 0 }), null);
+      await webhooks.record(again.lease, attempt({ type: 'test', deliveryId: 'msg_test', changes: 0 }), null);
       await webhooks.release(again.lease);
       expect([await isCandidate(), (await webhooks.byId(made.id))?.pending?.id]).toEqual([false, 'msg_1']);
     });
@@ -344,7 +344,7 @@ for (const engine of ENGINES) {
     test('the last attempts of a webhook are kept, and go with it', async () => {
       const made = await create();
       const { lease } = await claim(made);
-      for (let at = 0; at < 55; at++) await webhooks.recordTest(lease, attempt({ at }), null);
+      for (let at = 0; at < 55; at++) await webhooks.record(lease, attempt({ at }), null);
       const kept = await webhooks.attempts(made.id);
       expect([kept.length, kept[0]?.at, kept.at(-1)?.at]).toEqual([50, 54, 5]);
       const tables = await openEngine(url, { readOnly: true });

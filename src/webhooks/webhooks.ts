@@ -14,7 +14,7 @@ import {
 } from '../accounts/rows.ts';
 import { IS_CANDIDATE, KEY_END } from '../accounts/schema.ts';
 import type { Address } from '../registry/delegation.ts';
-import type { Awaitable, Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
+import type { Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
 import { decodeNumber, decodeTextOrNull } from '../store/rows/cells.ts';
 
 export interface WebhookFilter {
@@ -27,9 +27,6 @@ export interface WebhookFilter {
   readonly contract?: Address;
 }
 
-/** `final`: changes of final blocks only. `head`: all changes at once, and an `undo` after a reorg. */
-export type WebhookAt = 'final' | 'head';
-
 /**
  * - `unconfirmed`: the receiver has not agreed to get deliveries
  * - `paused`: by its owner or the operator
@@ -37,7 +34,9 @@ export type WebhookAt = 'final' | 'head';
  * - `gone`: the receiver answered 410
  * - `no-active-key`: the owner has no active API key
  */
-export type PauseReason = 'unconfirmed' | 'paused' | 'failing' | 'gone' | 'no-active-key';
+const PAUSE_REASONS = ['unconfirmed', 'paused', 'failing', 'gone', 'no-active-key'] as const;
+type PauseReason = (typeof PAUSE_REASONS)[number];
+export const WEBHOOK_STATES = ['active', ...PAUSE_REASONS] as const;
 
 const FIELDS = {
   id: number('id'),
@@ -45,7 +44,8 @@ const FIELDS = {
   owner: textOrNull('owner'),
   label: textOrNull('label'),
   url: text('url'),
-  at: text<WebhookAt>('at'),
+  /** `final`: changes of final blocks only. `head`: all changes at once, and an `undo` after a reorg. */
+  at: text<'final' | 'head'>('at'),
   createdAt: number('created_at'),
   /** Everything before it was delivered. */
   cursor: text('reached'),
@@ -113,7 +113,7 @@ function webhookOf(row: Row): WebhookRecord {
   };
 }
 
-export interface WebhookRequest extends Pick<WebhookRecord, 'owner' | 'label' | 'url' | 'filter' | 'at' | 'cursor'> {
+interface WebhookRequest extends Pick<WebhookRecord, 'owner' | 'label' | 'url' | 'filter' | 'at' | 'cursor'> {
   readonly secret: string;
   readonly now: number;
   /** The receiver has agreed, says the operator. Otherwise it is asked with the first test. */
@@ -123,7 +123,7 @@ export interface WebhookRequest extends Pick<WebhookRecord, 'owner' | 'label' | 
 }
 
 /** `no-active-key`: the owner has no active API key. `over-quota`: the owner has too many webhooks. `full`: all wallets together have. */
-export type WebhookFault = 'no-active-key' | 'over-quota' | 'full';
+type WebhookFault = 'no-active-key' | 'over-quota' | 'full';
 
 /** One attempt to send a delivery. */
 const ATTEMPT = recordOf({
@@ -142,7 +142,7 @@ const ATTEMPT = recordOf({
 export type Attempt = ReturnType<typeof ATTEMPT.decode>;
 
 /** Proof that this process delivers the webhook now. A write with a lease that another process has taken over does nothing. */
-export interface WebhookLease {
+interface WebhookLease {
   readonly id: number;
   readonly token: string;
 }
@@ -150,31 +150,14 @@ export interface WebhookLease {
 /** A webhook under a lease, with what is needed to deliver it. */
 export type ClaimedWebhook = ReturnType<typeof claimedOf>;
 
-export interface NewDelivery {
-  readonly id: string;
-  readonly body: string;
-  readonly changes: number;
-  /** The cursor that it was read from. */
-  readonly from: string;
-  /** The cursor after it. */
-  readonly cursor: string;
-}
+/** A delivery, with the cursor that it was read from and the one after it. */
+type NewDelivery = Readonly<Record<'id' | 'body' | 'from' | 'cursor', string>> & { readonly changes: number };
 
 /** What happens after a failed attempt. */
 export type NextStep = { readonly retryAt: number } | { readonly pause: PauseReason };
 
-export type WebhookState = 'active' | PauseReason;
-export const WEBHOOK_STATES = [
-  'active',
-  'unconfirmed',
-  'paused',
-  'failing',
-  'gone',
-  'no-active-key',
-] as const satisfies WebhookState[];
-
 export interface WebhookStats {
-  readonly counts: Readonly<Record<WebhookState, number>>;
+  readonly counts: Readonly<Record<(typeof WEBHOOK_STATES)[number], number>>;
   /** The active webhooks with a pending delivery, and when it was made; the oldest first. */
   readonly pending: readonly { readonly id: number; readonly since: number }[];
 }
@@ -191,12 +174,18 @@ const NO_PENDING =
   'pending_id = NULL, pending_body = NULL, pending_cursor = NULL, pending_changes = NULL, pending_at = NULL';
 const UNCONFIRMED: PauseReason = 'unconfirmed';
 const NO_FAILURES = 'failures = 0, failing_since = NULL, next_at = NULL';
-const CONFIRMED = `, paused_at = NULL, pause_reason = NULL, ${NO_FAILURES}`;
+const ACTIVE = `paused_at = NULL, pause_reason = NULL, ${NO_FAILURES}`;
 /** After a failed attempt: $3 is its time, $4 the next one's, $5 and $6 when and why the webhook is paused. */
 const FAILED = `failures = failures + 1, failing_since = coalesce(failing_since, $3), next_at = $4,
   paused_at = coalesce(paused_at, $5), pause_reason = coalesce(pause_reason, $6)`;
-const failedParams = (attempt: Attempt, next: NextStep): Param[] =>
-  'pause' in next ? [attempt.at, null, attempt.at, next.pause] : [attempt.at, next.retryAt, null, null];
+const failedParams = ({ at }: Attempt, next: NextStep): Param[] =>
+  'pause' in next ? [at, null, at, next.pause] : [at, next.retryAt, null, null];
+/** What an attempt that succeeded sets, by its type. */
+const SUCCEEDED = {
+  changes: `reached = pending_cursor, ${NO_PENDING}, ${NO_FAILURES}`,
+  test: 'test_at = NULL',
+  challenge: `test_at = NULL, ${ACTIVE}`,
+};
 
 const isFree = (clock: string) => `(lease_until IS NULL OR lease_until < ${clock})`;
 
@@ -219,31 +208,6 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
     ]);
     return rows.length > 0;
   };
-
-  /** Records an attempt and updates its webhook, if the lease is still ours. Returns what the update does. */
-  const record = (
-    { id, token }: WebhookLease,
-    attempt: Attempt,
-    update: (tx: WriteTransaction) => Awaitable<Row[]>,
-  ): Promise<Row | null> =>
-    engine.transaction(async (tx) => {
-      const held = await tx.rows('UPDATE webhook SET lease = lease WHERE id = $1 AND lease = $2 RETURNING id', [
-        id,
-        token,
-      ]);
-      if (held.length === 0) return null;
-      const { type, at, deliveryId, changes: sent, failure, status, ms } = attempt;
-      await tx.run(`INSERT INTO webhook_attempt (webhook, ${ATTEMPT.sql}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, [
-        ...[id, type, at, deliveryId, sent, failure, status, ms],
-      ]);
-      await tx.run(
-        `DELETE FROM webhook_attempt WHERE webhook = $1 AND id <=
-          (SELECT id FROM webhook_attempt WHERE webhook = $1 ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
-        [id],
-      );
-      const [row] = await update(tx);
-      return row ?? null;
-    });
 
   return {
     create: (request: WebhookRequest): Promise<WebhookRecord | WebhookFault> =>
@@ -299,11 +263,7 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       ]),
     /** Continues with the pending delivery, at once. Also false if it is not paused. */
     resume: (id: number): Promise<boolean> =>
-      changes(
-        `UPDATE webhook SET paused_at = NULL, pause_reason = NULL, ${NO_FAILURES}
-          WHERE id = $1 AND paused_at IS NOT NULL`,
-        [id],
-      ),
+      changes(`UPDATE webhook SET ${ACTIVE} WHERE id = $1 AND paused_at IS NOT NULL`, [id]),
     /** Asks the receiver whether it agrees, if it has not or does not seem to any more. The webhook stays paused until then. False otherwise. */
     askReceiver: (id: number, now: number): Promise<boolean> =>
       changes(
@@ -379,43 +339,32 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
         from,
         cursor,
       ]),
-    /** Moves the cursor past the pending delivery, and returns it. Null if the lease is lost, or that delivery is not pending any more. */
-    async recordSuccess(lease: WebhookLease, attempt: Attempt): Promise<string | null> {
-      const row = await record(lease, attempt, (tx) =>
-        tx.rows(
-          `UPDATE webhook SET reached = pending_cursor, ${NO_PENDING}, ${NO_FAILURES} WHERE id = $1 AND pending_id = $2
-            RETURNING reached`,
-          [lease.id, attempt.deliveryId],
-        ),
-      );
-      return decodeTextOrNull(row?.[0]);
-    },
-    async recordFailure(lease: WebhookLease, attempt: Attempt, next: NextStep): Promise<boolean> {
-      const row = await record(lease, attempt, (tx) =>
-        tx.rows(`UPDATE webhook SET ${FAILED} WHERE id = $1 AND pending_id = $2 RETURNING id`, [
-          lease.id,
-          attempt.deliveryId,
-          ...failedParams(attempt, next),
-        ]),
-      );
-      return row !== null;
-    },
-    /** A test that failed counts as a failure: `next` is what happens then. A challenge that succeeded makes the webhook active. */
-    async recordTest(lease: WebhookLease, attempt: Attempt, next: NextStep | null): Promise<boolean> {
-      const row = await record(lease, attempt, (tx) =>
-        next === null
-          ? tx.rows(
-              `UPDATE webhook SET test_at = NULL${attempt.type === 'challenge' ? CONFIRMED : ''} WHERE id = $1 RETURNING id`,
-              [lease.id],
-            )
-          : tx.rows(`UPDATE webhook SET test_at = NULL, ${FAILED} WHERE id = $1 AND lease = $2 RETURNING id`, [
-              lease.id,
-              lease.token,
-              ...failedParams(attempt, next),
-            ]),
-      );
-      return row !== null;
-    },
+    /**
+     * Records an attempt, and what happens next if it failed. Deliveries that succeeded move the cursor past them, and challenges make
+     * the webhook active. Returns the cursor; null if the lease is lost, or that delivery is not pending any more.
+     */
+    record: ({ id, token }: WebhookLease, attempt: Attempt, next: NextStep | null): Promise<string | null> =>
+      engine.transaction(async (tx) => {
+        const isOurs = 'UPDATE webhook SET lease = lease WHERE id = $1 AND lease = $2 RETURNING id';
+        if ((await tx.rows(isOurs, [id, token])).length === 0) return null;
+        const { type, at, deliveryId, changes: sent, failure, status, ms } = attempt;
+        await tx.run(`INSERT INTO webhook_attempt (webhook, ${ATTEMPT.sql}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, [
+          ...[id, type, at, deliveryId, sent, failure, status, ms],
+        ]);
+        await tx.run(
+          `DELETE FROM webhook_attempt WHERE webhook = $1 AND id <=
+            (SELECT id FROM webhook_attempt WHERE webhook = $1 ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_ATTEMPTS})`,
+          [id],
+        );
+        const isTest = type !== 'changes';
+        const failed = isTest ? `test_at = NULL, ${FAILED}` : FAILED;
+        const [row] = await tx.rows(
+          `UPDATE webhook SET ${next === null ? SUCCEEDED[type] : failed}
+            WHERE id = $1 AND ${isTest ? 'lease' : 'pending_id'} = $2 RETURNING reached`,
+          [id, isTest ? token : deliveryId, ...(next === null ? [] : failedParams(attempt, next))],
+        );
+        return decodeTextOrNull(row?.[0]);
+      }),
     release: ({ id, token }: WebhookLease): Promise<void> =>
       engine.transaction(async (tx) => {
         await tx.run('UPDATE webhook SET lease = NULL, lease_until = NULL WHERE id = $1 AND lease = $2', [id, token]);

@@ -31,7 +31,7 @@ interface Created {
 
 export type WebhookRig = Awaited<ReturnType<typeof createWebhookRig>>;
 
-export async function createWebhookRig(url: string, defaults: Pick<DelivererOptions, 'send' | 'sign'>) {
+export async function createWebhookRig(url: string, defaults: Pick<DelivererOptions, 'send'>) {
   const store = await openStore(url);
   const accounts = await openAccounts(url);
   const stored = createWebhooks(accounts.engine);

@@ -23,7 +23,7 @@ import {
 import { requireAnswered } from '../context/chain-parts.ts';
 import { problemOf } from '../context/problem-of.ts';
 import { requireOneChain, requireServed } from '../context/served-chains.ts';
-import type { Call, FailedRequest, Service } from '../context/service.ts';
+import type { Call, Service } from '../context/service.ts';
 import { type LongList, type ReceivedBody, SHORT } from '../limits/long-lists.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
@@ -41,15 +41,12 @@ type Row = ChainQuestion | Problem;
 /** A chain of the batch: the block at which its questions are answered, or why they are not. */
 type Pin = PinnedBlock | Problem;
 
-interface Batch {
+interface Batch extends Pick<Call, 'service' | 'failed'> {
   readonly rows: readonly Row[];
   /** The chains of the questions, in the order of their first one. */
   readonly chainIds: ReadonlySet<number>;
   readonly asOf: AsOf;
   readonly mode: NumberMode;
-  readonly service: Service;
-  /** What the log says of the batch if it fails. */
-  readonly failed: FailedRequest;
   /** Waits for a turn to read so many questions, unless the batch is small. */
   readonly long: LongList;
   /** It was answered, or its caller has gone. */
@@ -71,7 +68,7 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     long.end();
   };
   try {
-    const most = service.admission?.mostQuestions(request, operation.budget) ?? Number.POSITIVE_INFINITY;
+    const most = service.admission?.mostQuestions({ request, budget: operation.budget }) ?? Number.POSITIVE_INFINITY;
     const body = await receive(call, most, received);
     // Not before the body is there: a caller that sends nothing must not keep others from theirs.
     const begin = formats.response === 'json' ? service.longLists.beginWhole : service.longLists.begin;
@@ -79,16 +76,8 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     const { rows, chainIds } = await readRows(body, formats.request, most, service, long);
     await call.count(Math.max(rows.length, Math.ceil(body.length / QUESTION_BYTES)));
     requireOneChain(block, chainIds.size);
-    const batch: Batch = {
-      rows,
-      chainIds,
-      asOf: { block, timestamp },
-      mode,
-      service,
-      failed,
-      long,
-      hasEnded: () => hasEnded,
-    };
+    const asOf = { block, timestamp };
+    const batch: Batch = { rows, chainIds, asOf, mode, service, failed, long, hasEnded: () => hasEnded };
     const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
     if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
     if (formats.response === 'json') {
@@ -193,16 +182,10 @@ async function pinChain(chainId: number, { asOf, service, failed }: Batch): Prom
   }
 }
 
-interface Slice {
-  readonly texts: readonly string[];
-  /** Whether each of its questions was answered. */
-  readonly complete: boolean;
-}
-
 const refusal = (problem: Problem) => `{"problem":${JSON.stringify(problemBody(problem))}}`;
 
 /** Answers the questions from a position on, with one read for each chain. */
-async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<Slice> {
+async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<string[]> {
   const { rows, long } = batch;
   const slice = rows.slice(from, from + SLICE);
   const texts: string[] = [];
@@ -218,18 +201,14 @@ async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: n
   }
   for (const [chainId, of] of positions) {
     const pin = pins.get(chainId) as Pin;
-    const read = () =>
-      answerChain(
-        batch,
-        chainId,
-        pin,
-        of.map((position) => slice[position] as ChainQuestion),
-      );
-    const answered = await long.read(of.length, read);
+    const asked = of.map((position) => slice[position] as ChainQuestion);
+    const answered = await long.read(of.length, () => answerChain(batch, chainId, pin, asked));
     for (const [turn, position] of of.entries()) texts[position] = answered[turn] as string;
   }
-  return { texts, complete: texts.every((text) => text.startsWith('{"result"')) };
+  return texts;
 }
+
+const areAnswered = (texts: readonly string[]) => texts.every((text) => text.startsWith('{"result"'));
 
 /** The answers to questions about one chain. */
 async function answerChain(
@@ -270,8 +249,8 @@ async function answerWhole(batch: Batch): Promise<string> {
   let complete = true;
   for (let from = 0; from < batch.rows.length; from += SLICE) {
     const slice = await answerSlice(batch, pins, from);
-    parts.push(slice.texts.join(','));
-    complete &&= slice.complete;
+    parts.push(slice.join(','));
+    complete &&= areAnswered(slice);
   }
   return `{"complete":${complete},"chains":${chains},"answers":[${parts.join(',')}]}`;
 }
@@ -291,10 +270,10 @@ async function* linesOf(batch: Batch, { pins, chains, first }: Awaited<ReturnTyp
     for (let next = 0; next === 0 || next < rows.length; next += SLICE) {
       if (performance.now() > deadline) throw new Error('Batch not sent within the answer timeout.');
       const slice = next === 0 ? first : await answerSlice(batch, pins, next);
-      complete &&= slice.complete;
+      complete &&= areAnswered(slice);
       const lead = next === 0 ? [`{"chains":${chains}}`] : [];
       const tail = next + SLICE >= rows.length ? [`{"complete":${complete}}`] : [];
-      yield `${[...lead, ...slice.texts, ...tail].join('\n')}\n`;
+      yield `${[...lead, ...slice, ...tail].join('\n')}\n`;
     }
     return true;
   } catch (error) {

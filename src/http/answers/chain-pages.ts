@@ -1,7 +1,7 @@
 // Answers with a page of rows from several chains. Each chain is read as of one block, which the cursor names, and answers for
 // itself: with its block, or with its problem.
 
-import type { Budget } from '../../api/operation.ts';
+import type { OperationBase } from '../../api/operation.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
 import {
   type ChosenBlock,
@@ -12,9 +12,9 @@ import {
   readPageCursor,
 } from '../../feed/cursor.ts';
 import { checksummed } from '../../registry/checksum.ts';
-import type { Address } from '../../registry/delegation.ts';
+import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import type { Awaitable } from '../../store/engine.ts';
-import type { DetailedDelegation, ListQuery } from '../../store/store.ts';
+import type { DetailedDelegation, ListQuery, ListSide } from '../../store/store.ts';
 import {
   type AsOf,
   chainReorganizing,
@@ -32,9 +32,12 @@ import type { Call, Service } from '../context/service.ts';
 import { ROW_WEIGHT, SHORT } from '../limits/long-lists.ts';
 import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
 
-/** How many rows are read at once, and after how many a page is sent, however few a filter left. */
-const SCAN = 250;
-const MAX_SCANNED = 10_000;
+/**
+ * How many rows are read at once, and after how many a page is sent, however few a filter left. Those that are read at once are all
+ * in memory, and other requests wait for them.
+ */
+export const SCAN = 250;
+export const MAX_SCANNED = 10_000;
 
 /** A chain with the block that it is read as of. */
 export interface PinnedChain extends PinnedBlock {
@@ -48,12 +51,15 @@ interface Rows {
   readonly next: string | null;
 }
 
-export interface PageRequest extends AsOf {
-  readonly budget: Budget;
+/** What the request for a page says. */
+interface PageRequest extends AsOf {
   readonly wallet: Address;
   readonly chainId: readonly number[] | 'served';
   readonly limit: number;
   readonly cursor?: string | undefined;
+}
+
+interface PagedList {
   /** Everything that decides what is in the list, besides its wallet, chains and time. */
   readonly identity: readonly unknown[];
   /** The name of the rows in the body. */
@@ -65,13 +71,16 @@ export interface PageRequest extends AsOf {
 type Position = Omit<PageCursor, 'chosen'>;
 type Part = PinnedChain | { readonly chainId: number; readonly problem: Problem };
 
-export async function answerChainPage(
-  page: PageRequest,
+/** A parameter that no handler has read does not compile. */
+export async function answerChainPage<Page extends PageRequest>(
+  { budget }: OperationBase,
   { request, query, service, caller, failed }: Call,
+  page: Page & { readonly [Name in Exclude<keyof Page, keyof PageRequest>]: never },
+  list: PagedList,
 ): Promise<Answer> {
   const { wallet, block, timestamp, limit } = page;
   const chainIds = requestedChains(page.chainId, block, service.chainIds);
-  const identity = [page.rows, ...page.identity, wallet, chainIds.join('+'), block, timestamp].join();
+  const identity = [list.rows, ...list.identity, wallet, chainIds.join('+'), block, timestamp].join();
   const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, identity);
   if (page.cursor !== undefined && cursor?.chosen.length !== chainIds.length) throw badCursor();
 
@@ -91,7 +100,7 @@ export async function answerChainPage(
 
   const sectionAt = ({ chain, section }: Position): Section | undefined => {
     const part = parts[chain];
-    return part === undefined || 'problem' in part ? undefined : page.sectionsOf(part)[section];
+    return part === undefined || 'problem' in part ? undefined : list.sectionsOf(part)[section];
   };
   /** The rows of each read, joined: the text of a row consists of dozens of others. */
   const texts: string[] = [];
@@ -146,26 +155,34 @@ export async function answerChainPage(
   const chosen = parts.map((part) => ('problem' in part ? null : part.at));
   const next = position === null ? null : pageCursorText({ ...position, chosen }, identity);
   const about = `"wallet":"${checksummed(wallet)}","complete":${isComplete}`;
-  const body = `{${about},"${page.rows}":[${texts.join(',')}],"chains":${chains},"next":${JSON.stringify(next)}}`;
+  const body = `{${about},"${list.rows}":[${texts.join(',')}],"chains":${chains},"next":${JSON.stringify(next)}}`;
   const [first] = parts;
   const headers =
     parts.length === 1 && first !== undefined && !('problem' in first)
-      ? blockHeaders(first.chain, first.block, service.now(), { request, budget: page.budget, timestamp })
-      : manyChainsHeaders(request, page.budget);
+      ? blockHeaders(first.chain, first.block, service.now(), { request, budget, timestamp })
+      : manyChainsHeaders(request, budget);
   if (next !== null) setNext(headers, query, next);
   return tagged(request, headers, body);
 }
 
 /** Reads delegations of a wallet. */
 export function listSection(
-  query: Omit<ListQuery, 'limit' | 'after'> & { readonly chainId: number },
+  {
+    direction,
+    matches,
+    ...query
+  }: Omit<ListQuery, 'limit' | 'after' | 'direction'> & {
+    readonly direction: ListSide | undefined;
+    readonly matches: ((delegation: DelegationKey) => boolean) | null;
+  },
   service: Service,
   textsOf: (delegations: readonly DetailedDelegation[]) => Awaitable<readonly string[]>,
 ): Section {
+  const listed = { ...query, ...(direction && { direction }), ...(matches && { matches }) };
   return async (limit, text) => {
     const after = text === null ? null : readListPosition(text);
     if (text !== null && after === null) throw badCursor();
-    const reading = service.store.listDetailed({ ...query, limit, ...(after && { after }) });
+    const reading = service.store.listDetailed({ ...listed, limit, ...(after && { after }) });
     const { delegations, next } = await reportUnread({ chainId: query.chainId, to: query.wallet }, service, reading);
     return { texts: await textsOf(delegations), next: next && listPositionText(next) };
   };

@@ -37,9 +37,8 @@ export const MAX_STREAMS = 20_000;
 /** How long Bun keeps the connection of a reader that was cut off. */
 const CUT_OFF_SECONDS = 8;
 
-interface Member extends Omit<StreamRequest, 'cursor'> {
+interface Member extends Omit<StreamRequest, 'cursor'>, StreamCall {
   readonly stream: EventStream;
-  readonly call: StreamCall;
   /** By chain: of its own, or a tail. */
   readonly places: Map<number, Place | Tail>;
   /** The chains whose problem was reported. */
@@ -54,7 +53,8 @@ interface Member extends Omit<StreamRequest, 'cursor'> {
 /** Reads a chain for all streams that have caught up with it. All members were sent everything up to its cursor. */
 interface Tail extends Place {
   readonly chainId: number;
-  readonly feed: Pick<Feed, 'isFinal'>;
+  readonly isFinal: boolean;
+  readonly service: Service;
   readonly members: FeedMembers<Member>;
   /** Of the chain when it was last read to its end. */
   commits: number;
@@ -74,23 +74,21 @@ export function createChangeStreams(
     all: 'The service has as many open streams as it can. Retry later.',
   });
   const groups = Array.from({ length: HEARTBEAT_GROUPS }, () => new Set<Member>());
-  let [opened, beats] = [0, 0];
-  let hasStopped = false;
+  let [opened, beats, hasStopped] = [0, 0, false];
   let timers: readonly NodeJS.Timeout[] = [];
-  let isPolling = false;
 
-  const tailOf = (chainId: number, feed: Pick<Feed, 'isFinal'>) => tails.get(tailKey(chainId, feed));
+  const tailOf = (chainId: number, feed: Pick<Feed, 'isFinal'>) => tails.get(tailName(chainId, feed));
 
-  function join(member: Member, tail: Tail): void {
+  function join(member: Member, tail: Tail): true {
     member.places.set(tail.chainId, tail);
     tail.members.add(member);
-    tails.set(tailKey(tail.chainId, tail.feed), tail);
+    return true;
   }
 
   function leave(member: Member, tail: Tail): void {
     member.places.set(tail.chainId, { cursor: tail.cursor });
     tail.members.delete(member);
-    if (tail.members.all.size === 0) tails.delete(tailKey(tail.chainId, tail.feed));
+    if (tail.members.all.size === 0) tails.delete(tailName(tail.chainId, tail));
   }
 
   /** Sends one change after the other to all members, so that the cursor is always true for all of them. */
@@ -114,13 +112,12 @@ export function createChangeStreams(
     }
   }
 
-  async function readTail(tail: Tail, service: Service): Promise<void> {
-    const { chainId, feed } = tail;
+  async function readTail(tail: Tail): Promise<void> {
+    const { chainId, isFinal, service } = tail;
     try {
       for (let isEnd = false; !isEnd && tail.members.all.size > 0; ) {
-        const query = { chainId, after: tail.cursor, isFinal: feed.isFinal, limit: PAGE };
-        const page = await service.store.changes(query);
-        requireCurrent(page.chain, feed, service);
+        const page = await service.store.changes({ chainId, after: tail.cursor, isFinal, limit: PAGE });
+        requireCurrent(page.chain, tail, service);
         for (const member of tail.members.all) reportRecovery(member, chainId);
         tail.isTroubled = false;
         broadcast(tail, page);
@@ -128,37 +125,48 @@ export function createChangeStreams(
         if (isEnd) tail.commits = page.chain.commits;
       }
     } catch (error) {
-      tail.isTroubled = true;
-      const [first] = tail.members.all;
-      const event = first && problemEvent(first, chainId, error);
-      for (const member of tail.members.all) if (event !== undefined) reportProblem(member, chainId, event);
+      reportTrouble(tail, error);
     }
   }
 
+  function reportTrouble(tail: Tail, error: unknown): void {
+    tail.isTroubled = true;
+    const [first] = tail.members.all;
+    const event = first && problemEvent(first, tail.chainId, error);
+    for (const member of tail.members.all) if (event !== undefined) reportProblem(member, tail.chainId, event);
+  }
+
   /** Sends what is new on the chain to all members. */
-  const update = (tail: Tail, service: Service): Promise<void> => {
-    tail.reading ??= readTail(tail, service).finally(() => {
+  const update = (tail: Tail): Promise<void> => {
+    tail.reading ??= readTail(tail).finally(() => {
       tail.reading = null;
     });
     return tail.reading;
   };
 
   async function pollTails(service: Service): Promise<void> {
-    const states = await statesOf(service);
+    // Without an answer of the store, the tails report why.
+    const states = await Promise.resolve(service.store.chains()).catch(() => []);
     for (const tail of [...tails.values()]) {
-      const state = states.get(tail.chainId);
-      if (tail.isTroubled || state?.commits !== tail.commits || !isFresh(state, tail, service))
-        await update(tail, service);
+      const state = states.find(({ chainId }) => chainId === tail.chainId);
+      if (tail.isTroubled || state?.commits !== tail.commits) {
+        await update(tail);
+        continue;
+      }
+      try {
+        requireCurrent(state, tail, service);
+      } catch (error) {
+        reportTrouble(tail, error);
+      }
     }
   }
 
   /** Reads a page of a chain for one stream, and sends as much as there is room for; null if the chain has a problem. */
   async function readOwn(member: Member, chainId: number): Promise<ChangesPage | null> {
-    const { feed, start, stream, call } = member;
-    const { service } = call;
+    const { feed, start, stream, service, caller } = member;
     const place = member.places.get(chainId) as Place;
     try {
-      const page = await service.longLists.read(call.caller, ROW_WEIGHT * OWN_PAGE, async () => {
+      const page = await service.longLists.read(caller, ROW_WEIGHT * OWN_PAGE, async () => {
         if (stream.hasEnded) return null;
         place.cursor ??= start === 'head' ? await headOf(chainId, feed, service) : null;
         const { isFinal, filter } = feed;
@@ -181,40 +189,25 @@ export function createChangeStreams(
   }
 
   /** Joins the tail if both are at the same place; with a state that was just read, becomes the tail if there is none. */
-  function tryJoin(member: Member, chainId: number, state: ChainState | null): boolean {
-    const { places, feed, stream } = member;
+  function tryJoin(member: Member, chainId: number, state?: ChainState): boolean {
+    const { places, feed, stream, service } = member;
     const { cursor } = places.get(chainId) as Place;
     if (cursor === null || stream.hasEnded) return false;
-    const tail = tailOf(chainId, feed);
-    if (tail === undefined && state !== null) {
-      const { commits } = state;
-      join(member, {
-        chainId,
-        feed,
-        cursor,
-        commits,
-        members: createFeedMembers<Member>(),
-        isTroubled: false,
-        reading: null,
-      });
-      return true;
-    }
-    if (tail === undefined || tail.isTroubled || !isSamePlace(tail.cursor, cursor)) return false;
-    join(member, tail);
-    return true;
-  }
-
-  /** Brings the tail to where the stream is. */
-  async function updateTail(chainId: number, { feed, call }: Member): Promise<void> {
-    const tail = tailOf(chainId, feed);
-    if (tail !== undefined) await update(tail, call.service);
+    const known = tailOf(chainId, feed);
+    if (known !== undefined) return !known.isTroubled && isSamePlace(known.cursor, cursor) && join(member, known);
+    if (state === undefined) return false;
+    const { isFinal } = feed;
+    const begun = { isTroubled: false, reading: null, members: createFeedMembers<Member>() };
+    const tail: Tail = { chainId, isFinal, service, cursor, commits: state.commits, ...begun };
+    tails.set(tailName(chainId, tail), tail);
+    return join(member, tail);
   }
 
   /** Reads the chains that the stream does not share yet, until it shares all of them. */
   async function catchUp(member: Member): Promise<void> {
     if (member.isCatchingUp) return;
     member.isCatchingUp = true;
-    const { stream, places } = member;
+    const { stream, places, feed } = member;
     try {
       for (;;) {
         const own = [...places].filter(([, place]) => !('members' in place));
@@ -224,11 +217,13 @@ export function createChangeStreams(
         let isWaiting = true;
         for (const [chainId] of own) {
           if (!(await stream.drained(slowMs))) return cutOff(member);
-          if (tryJoin(member, chainId, null)) continue;
+          if (tryJoin(member, chainId)) continue;
           const page = await readOwn(member, chainId);
           if (page === null || (page.isEnd && tryJoin(member, chainId, page.chain))) continue;
-          if (page.isEnd) await updateTail(chainId, member);
-          isWaiting &&= page.isEnd && !tryJoin(member, chainId, null);
+          // Brings the tail to where the stream is.
+          const tail = page.isEnd ? tailOf(chainId, feed) : undefined;
+          if (tail !== undefined) await update(tail);
+          isWaiting &&= page.isEnd && !tryJoin(member, chainId);
         }
         if (isWaiting) await Bun.sleep(pollMs);
       }
@@ -248,14 +243,14 @@ export function createChangeStreams(
   /** The timers run only while there are streams. */
   function watch(service: Service): void {
     if (timers.length > 0) return;
-    const pollOnce = () => {
+    let isPolling = false;
+    const poll = async () => {
       if (isPolling) return;
       isPolling = true;
-      void pollTails(service).finally(() => {
-        isPolling = false;
-      });
+      await pollTails(service);
+      isPolling = false;
     };
-    timers = [setInterval(pollOnce, pollMs), setInterval(beat, heartbeatMs / HEARTBEAT_GROUPS)];
+    timers = [setInterval(poll, pollMs), setInterval(beat, heartbeatMs / HEARTBEAT_GROUPS)];
   }
   function unwatch(): void {
     for (const timer of timers) clearInterval(timer);
@@ -278,8 +273,8 @@ export function createChangeStreams(
       const places = feed.chainIds.map((chainId) => [chainId, { cursor: cursor.get(chainId) ?? null }] as const);
       const member: Member = {
         ...rest,
+        ...call,
         stream,
-        call,
         places: new Map(places),
         troubled: new Set(),
         isCatchingUp: false,
@@ -308,22 +303,21 @@ export function createChangeStreams(
   };
 }
 
-const tailKey = (chainId: number, { isFinal }: Pick<Feed, 'isFinal'>) => `${chainId} ${isFinal}`;
+const tailName = (chainId: number, { isFinal }: Pick<Feed, 'isFinal'>) => `${chainId} ${isFinal}`;
 
 const STOPPING = 'The server is stopping.';
 
 function end(member: Member, reason: string): void {
-  member.stream.send(
-    encodeEvent({ event: 'end', data: JSON.stringify({ reason: `${reason} Connect again and resume.` }) }),
-  );
+  const data = JSON.stringify({ reason: `${reason} Connect again and resume.` });
+  member.stream.send(encodeEvent({ event: 'end', data }));
   cutOff(member);
 }
 
 /** Ends the stream of a reader that is too slow, or that disconnected. */
-function cutOff({ stream, call }: Member): void {
+function cutOff({ stream, setIdleTimeout }: Member): void {
   if (stream.hasEnded) return;
   stream.end();
-  call.setIdleTimeout(CUT_OFF_SECONDS);
+  setIdleTimeout(CUT_OFF_SECONDS);
 }
 
 function idOf({ places, identity }: Member): string {
@@ -335,8 +329,8 @@ function idOf({ places, identity }: Member): string {
 const entryEvent = (member: Member, entry: FeedEntry) =>
   encodeEvent({ id: idOf(member), data: entry.text(member.feed.mode) });
 
-function problemEvent({ call }: Member, chainId: number, error: unknown): Uint8Array {
-  const problem = problemBody(problemOf(error, call.service, call.failed));
+function problemEvent({ service, failed }: Member, chainId: number, error: unknown): Uint8Array {
+  const problem = problemBody(problemOf(error, service, failed));
   return encodeEvent({ event: 'problem', data: JSON.stringify({ chainId, problem }) });
 }
 
@@ -351,23 +345,5 @@ function reportRecovery({ troubled, stream }: Member, chainId: number): void {
   if (troubled.delete(chainId)) stream.send(encodeEvent({ event: 'recovered', data: JSON.stringify({ chainId }) }));
 }
 
-/** Empty if the store does not answer: then the tails report why. */
-async function statesOf({ store }: Service): Promise<ReadonlyMap<number, ChainState>> {
-  try {
-    return new Map((await store.chains()).map((state) => [state.chainId, state]));
-  } catch {
-    return new Map();
-  }
-}
-
 const isSamePlace = (one: ChangesCursor | null, other: ChangesCursor) =>
   one?.revision === other.revision && one.stamp === other.stamp && comparePositions(one.position, other.position) === 0;
-
-function isFresh(state: ChainState, { feed }: Tail, service: Service): boolean {
-  try {
-    requireCurrent(state, feed, service);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -15,6 +15,7 @@ import { requestedChains } from '../context/served-chains.ts';
 import type { Call, StreamRequest } from '../context/service.ts';
 import { ROW_WEIGHT, SHORT } from '../limits/long-lists.ts';
 import { type Answer, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
+import { MAX_SCANNED, SCAN } from './chain-pages.ts';
 
 export async function answerChanges(operation: typeof CHANGES_OPERATION, call: Call): Promise<Answer | Response> {
   const { query, service, request } = call;
@@ -43,10 +44,6 @@ export async function answerChanges(operation: typeof CHANGES_OPERATION, call: C
   setNext(headers, query, next);
   return tagged(request, headers, body);
 }
-
-/** How many changes are read at once, and after how many a page is sent, however few the filters left. */
-const SCAN = 250;
-const MAX_SCANNED = 10_000;
 
 /** Each chain answers for itself: with its block, or with its problem. */
 async function readPage(

@@ -8,20 +8,21 @@ import type { Registry } from '../../api/registries.ts';
 import { readRequest } from '../../api/request.ts';
 import { explanation } from '../../api/responses.ts';
 import { anyOf, boolean, uint256 } from '../../api/shape.ts';
-import { blockText, DETAILED_RECORD, type Format, uint256Text } from '../../feed/delegation-json.ts';
+import {
+  type anyRecordText,
+  blockText,
+  detailedRecordText,
+  type Format,
+  uint256Text,
+} from '../../feed/delegation-json.ts';
 import { type AnyQuestion, answer, partsOf, type Question } from '../../registry/check.ts';
 import type { AnswerBlock, CheckResult, DetailedDelegation, HeldDelegation } from '../../store/store.ts';
 import { type AsOf, readAsOf, reportUnread, requireFresh } from '../context/as-of.ts';
 import { requireServed } from '../context/served-chains.ts';
-import type { Service } from '../context/service.ts';
+import type { Call, Service } from '../context/service.ts';
 import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
 
-export async function answerCheck(
-  operation: CheckOperation,
-  query: string,
-  request: Request,
-  service: Service,
-): Promise<Answer> {
+export async function answerCheck(operation: CheckOperation, { query, request, service }: Call): Promise<Answer> {
   const { question, options } = splitQuestion(operation, readRequest(operation, {}, query));
   const { chainId, block, timestamp, numbers: mode, explain } = options;
   requireServed(chainId, operation.version, service.chainIds);
@@ -37,7 +38,10 @@ export async function answerCheck(
   const headers = blockHeaders(result.chain, result.block, now, { request, budget: operation.budget, timestamp });
   const value = answer(question, result.granting);
   const body = isExplained
-    ? EXPLANATIONS[operation.version]({ ...(result as CheckResult<DetailedDelegation>), value }, { mode, chainId })
+    ? EXPLANATION(
+        { ...(result as CheckResult<DetailedDelegation>), value, registry: operation.version },
+        { mode, chainId },
+      )
     : valueText(value, mode);
   return tagged(request, headers, body);
 }
@@ -58,26 +62,13 @@ interface Explained {
   readonly value: boolean | bigint;
   readonly granting: readonly DetailedDelegation[];
   readonly block: AnswerBlock;
+  readonly registry: Registry;
 }
 
-const explained = writerFor<Explained, Format>();
-const EXPLANATION = {
-  result: ({ value }: Explained, { mode }: Format) => valueText(value, mode),
-  block: ({ block }: Explained) => blockText(block),
-} as const;
-const RESULT = anyOf(boolean, uint256);
-/** The answer to a check with `explain=true`. */
-const EXPLANATIONS = {
-  1: explained(explanation(1, RESULT), {
-    ...EXPLANATION,
-    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[1](row, format))),
-  }),
-  2: explained(explanation(2, RESULT), {
-    ...EXPLANATION,
-    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD[2](row, format))),
-  }),
-  any: explained(explanation('any', RESULT), {
-    ...EXPLANATION,
-    delegations: ({ granting }, format) => arrayText(granting.map((row) => DETAILED_RECORD.any(row, format))),
-  }),
-} as const satisfies { [R in Registry]: unknown };
+/** The answer to a check with `explain=true`. Only the records of the registries differ. */
+const EXPLANATION = writerFor<Explained, Format>()(explanation('any', anyOf(boolean, uint256)), {
+  result: ({ value }, { mode }) => valueText(value, mode),
+  delegations: ({ granting, registry }, format) =>
+    arrayText(granting.map((row) => detailedRecordText(row, format, registry) as ReturnType<typeof anyRecordText>)),
+  block: ({ block }) => blockText(block),
+});

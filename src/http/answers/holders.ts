@@ -3,12 +3,11 @@
 import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../../api/any-operations.ts';
 import { arrayText, booleanText, integerText, NULL, plainText, writerFor } from '../../api/json-text.ts';
 import { handled } from '../../api/operation.ts';
-import type { NumberMode } from '../../api/params.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
 import type { NotAToken, Unavailable } from '../../chain/tokens/token-reader.ts';
 import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
-import { addressText, anyRecordText, blockText, uint256Text } from '../../feed/delegation-json.ts';
+import { addressText, anyRecordText, blockText, type Format, uint256Text } from '../../feed/delegation-json.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../../registry/check.ts';
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -213,11 +212,6 @@ function unreadable(read: NotAToken | Unavailable, { chainId, contract, target: 
     retryAfter: RETRY_SECONDS,
     fields: { chainId, cause },
   });
-}
-
-interface Format {
-  readonly mode: NumberMode;
-  readonly chainId: number;
 }
 
 const HOLDER_TEXT = writerFor<Holder, Format>()(HOLDER, {

@@ -1,151 +1,143 @@
-// Answers lists: the delegations of a wallet, streamed whole or a page at a time.
+// Answers lists: the delegations of a wallet, streamed whole or a page at a time. They are read a stretch at a time.
 
-import { type Budget, handled } from '../../api/operation.ts';
+import { handled } from '../../api/operation.ts';
 import type { ListOperation } from '../../api/operations.ts';
 import { badRequest } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
-import {
-  type ChosenBlock,
-  listPositionText,
-  pageCursorText,
-  readListPosition,
-  readPageCursor,
-} from '../../feed/cursor.ts';
-import { NO_RIGHTS } from '../../registry/delegation.ts';
+import { listPositionText, pageCursorText, readListPosition, readPageCursor } from '../../feed/cursor.ts';
+import { detailedRecordText, typeOf } from '../../feed/delegation-json.ts';
+import { type Address, type Bytes32, type DelegationKey, NO_RIGHTS } from '../../registry/delegation.ts';
 import { hasRights } from '../../registry/versions.ts';
+import { StoreError } from '../../store/errors.ts';
 import { EMPTY } from '../../store/rows/cells.ts';
-import type { ListPosition } from '../../store/store.ts';
-import { type AsOf, chainReorganizing, readAsOf, requireFresh, retryRewritten } from '../context/as-of.ts';
+import { pack } from '../../store/rows/packed.ts';
+import type { ListNow, ListPosition, ListQuery, PackedDelegation, PackedDelegations } from '../../store/store.ts';
+import { chainReorganizing, pinBlock, pinnedBy, reportUnread, retryRewritten } from '../context/as-of.ts';
 import { requireServed } from '../context/served-chains.ts';
-import type { Service } from '../context/service.ts';
-import { type LongList, SHORT } from '../limits/long-lists.ts';
-import type { Caller } from '../limits/shares.ts';
+import type { Call, Service } from '../context/service.ts';
+import { SHORT } from '../limits/long-lists.ts';
 import { type Answer, blockHeaders, matchesETag, notModified, setNext } from '../wire/answer.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
-import {
-  isPlain,
-  type ListRequest,
-  listNow,
-  nowScanner,
-  type PageStretch,
-  type Scan,
-  type Stretch,
-  scanner,
-  writable,
-} from './list-stretches.ts';
+import { badCursor, MAX_SCANNED, SCAN } from './chain-pages.ts';
+import { recordBytes, walletBytes } from './record-bytes.ts';
 
-/** How many delegations are read at once: they are all in memory, and other requests wait for them. */
-const SCAN = 250;
-/** The same for the rest of a whole list as of the head: fewer while others are waiting, and more while nobody is. */
+/** In place of `SCAN` for the rest of a whole list as of the head: fewer while others are waiting, and more while nobody is. */
 const SCAN_BESIDE = 125;
 const SCAN_NOW = 1000;
-/** A page is sent after this many delegations were read, however few of them a filter left. */
-const MAX_SCANNED = 10_000;
 
 /** A list as it was requested. */
-interface Requested extends ListRequest {
-  readonly budget: Budget;
-  readonly asOf: AsOf;
-  /** The page size; undefined for the whole list. */
-  readonly limit: number | undefined;
-  readonly cursor: { readonly at: ChosenBlock; readonly after: ListPosition } | null;
-  /** As the caller sent it, for the link to the next page. */
-  readonly query: string;
+type Requested = ReturnType<typeof readList>;
+
+/** Reads a stretch of the list, from a position on. */
+type Scan<S extends Stretch> = (limit: number, after: ListPosition | undefined) => Promise<S>;
+interface Stretch {
+  /** How many delegations of it match. */
+  readonly size: number;
+  /** As JSON, with commas between them, between a lead and a tail. */
+  write(lead: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer>;
+  readonly next: ListPosition | null;
+}
+/** A stretch that a page can end in. */
+interface PageStretch extends Stretch {
+  /** The first of them as JSON, with commas between them. */
+  writeFirst(count: number): Uint8Array;
+  positionOf(index: number): ListPosition;
 }
 
-export async function answerList(
-  operation: ListOperation,
-  path: Readonly<Record<string, string>>,
-  query: string,
-  request: Request,
-  service: Service,
-  caller: () => Caller,
-): Promise<Answer | Response> {
-  const requested = readList(operation, path, query, service);
-  const answer = () => begin(requested, request, service, caller);
+export async function answerList(operation: ListOperation, call: Call): Promise<Answer | Response> {
+  const requested = readList(operation, call);
+  const answer = () => begin(requested, call);
   // A page that continues cannot take back what the pages before it have listed.
   return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(requested.list.chainId)) : answer();
 }
 
-function readList(
-  operation: ListOperation,
-  path: Readonly<Record<string, string>>,
-  query: string,
-  service: Service,
-): Requested {
-  const {
-    wallet,
-    chainId,
-    block,
-    timestamp,
-    direction,
-    type,
-    contract,
-    rights,
-    unrestricted,
-    detail,
-    types,
-    numbers,
+function readList(operation: ListOperation, { path, query, service }: Call) {
+  const { version, budget } = operation;
+  const { wallet, chainId, block, timestamp, limit, cursor: text, ...how } = readRequest(operation, path, query);
+  const { direction, type, contract, rights, unrestricted, detail, types, numbers, ...rest } = how;
+  handled(rest);
+  requireServed(chainId, version, service.chainIds);
+  const filter = filterOf({ type, contract, rights, unrestricted: hasRights(version) ? unrestricted : undefined });
+  /** Everything that decides what is in the list: a cursor is valid in its own list only. */
+  const identity = [chainId, version, wallet, block, timestamp, direction, type, contract, filter.rights].join();
+  const cursor = text === undefined ? null : readPlace(text, identity);
+  if (cursor !== null && direction !== undefined && cursor.after.side !== direction) throw badCursor();
+  const written = { mode: numbers, hasStandardTypes: hasStandardTypes(types, service) };
+  return {
+    list: { chainId, version, wallet, ...(direction && { direction }) },
+    matches: matcherOf(filter),
+    isDetailed: detail === 'full',
+    format: { ...written, version, chainId, wallet: walletBytes(wallet) },
+    asOf: { block, timestamp },
+    budget,
+    /** The page size; undefined for the whole list. */
     limit,
     cursor,
-    ...rest
-  } = readRequest(operation, path, query);
-  handled(rest);
-  const { version } = operation;
-  requireServed(chainId, version, service.chainIds);
-  const list = { chainId, version, wallet, direction };
-  const asOf = { block, timestamp };
-  const isUnrestricted = unrestricted === 'true';
-  if (isUnrestricted && rights !== undefined)
-    throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
-  const filter = { type, contract, rights: isUnrestricted && hasRights(version) ? NO_RIGHTS : rights };
-  const place = cursor === undefined ? null : readPlace(cursor, listIdentity({ list, asOf, filter }));
-  const isOutside = place !== null && direction !== undefined && place.after.side !== direction;
-  if ((cursor !== undefined && place === null) || isOutside)
-    throw badRequest([{ parameter: 'cursor', detail: 'is not a cursor of this list' }]);
-  const hasStandardTypes = types === 'standard' || service.hasStandardTypes === true;
-  const format = { isDetailed: detail === 'full', mode: numbers, hasStandardTypes };
-  return { budget: operation.budget, list, asOf, filter, format, limit, cursor: place, query };
+    identity,
+  };
 }
 
-function readPlace(text: string, identity: string): Requested['cursor'] {
-  const { chosen = [], after } = readPageCursor(text, identity) ?? {};
+function readPlace(text: string, identity: string) {
+  const { chosen = [], after: position } = readPageCursor(text, identity) ?? {};
   const [at] = chosen;
-  const position = readListPosition(after ?? '');
-  return at && position && chosen.length === 1 ? { at, after: position } : null;
+  const after = readListPosition(position ?? '');
+  if (!at || !after || chosen.length !== 1) throw badCursor();
+  return { at, after };
 }
 
-async function begin(
-  requested: Requested,
-  request: Request,
-  service: Service,
-  caller: () => Caller,
-): Promise<Answer | Response> {
-  const { asOf, cursor, limit } = requested;
+/** Which delegations of a list are wanted. */
+interface ListFilter {
+  readonly type: 'ALL' | 'CONTRACT' | 'TOKEN' | undefined;
+  readonly contract: Address | undefined;
+  readonly rights: Bytes32 | undefined;
+}
+
+/** `unrestricted`: only those without rights. */
+export function filterOf({
+  unrestricted,
+  ...filter
+}: ListFilter & { readonly unrestricted: 'true' | 'false' | undefined }): ListFilter {
+  if (unrestricted !== 'true') return filter;
+  if (filter.rights !== undefined)
+    throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
+  return { ...filter, rights: NO_RIGHTS };
+}
+
+/** Null if all of them are wanted. */
+export function matcherOf({ type, contract, rights }: ListFilter): ((delegation: DelegationKey) => boolean) | null {
+  if (type === undefined && contract === undefined && rights === undefined) return null;
+  return (delegation) =>
+    (type === undefined || typeOf(delegation) === type) &&
+    (contract === undefined || delegation.contract === contract) &&
+    (rights === undefined || (delegation.rights ?? NO_RIGHTS) === rights);
+}
+
+export const hasStandardTypes = (types: 'standard' | undefined, service: Service) =>
+  types === 'standard' || service.hasStandardTypes === true;
+
+async function begin(requested: Requested, { request, query, service, caller }: Call): Promise<Answer | Response> {
+  const { list, matches, isDetailed, asOf, cursor, limit, budget, identity } = requested;
   const isHead = cursor === null && asOf.timestamp === undefined && (asOf.block ?? 'latest') === 'latest';
-  // As of the head, the first delegations are read together with the state of the chain.
-  const isNow = isHead && limit === undefined && isPlain(requested);
+  // As of the head, the first delegations are read together with the state of the chain, if they are written as they are stored.
+  const isNow = isHead && limit === undefined && !isDetailed && matches === null;
   const listed = isNow ? await listNow(requested, service, SCAN, undefined) : null;
-  const { result, reach } =
-    listed === null ? await pin(requested, service) : { result: listed, reach: Number.POSITIVE_INFINITY };
-  const { chain: state, block, stamp } = result;
-  const now = service.now();
-  requireFresh(state, reach, now, service, requested.list);
-  const at = cursor?.at ?? { block: block.number, revision: state.revision, stamp };
-  // The block and the delegations may be read from two replicas: the second must not be behind the first.
-  const pinned = { ...at, seen: state.revision };
-  const headers = blockHeaders(state, block, now, { request, budget: requested.budget, timestamp: asOf.timestamp });
+  const pinning = { about: list, chosen: cursor?.at ?? null };
+  const { chain, block, stamp, at } =
+    listed === null
+      ? await pinBlock(list.chainId, asOf, service, pinning)
+      : pinnedBy(listed, Number.POSITIVE_INFINITY, service, pinning);
+  const headers = blockHeaders(chain, block, service.now(), { request, budget, timestamp: asOf.timestamp });
   // The stamp alone identifies the list at the head; any other block needs its number too.
   headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
   const isKnown = matchesETag(request, headers['etag']);
 
   // The first read comes before the status: a list that is refused must not start as a 200 or a 304.
-  const scan = scanner(requested, pinned, service);
+  const scan = scanner(requested, at, service);
   if (limit === undefined) {
     const first = listed === null ? await scan(SCAN, undefined) : writable(listed, requested);
     if (isKnown) return notModified(headers);
     // Most lists are short, and a stream costs more than they do.
-    if (first.next === null) return { status: 200, headers, body: arrayOf(first) };
+    if (first.next === null) return { status: 200, headers, body: first.write(OPEN, CLOSE) };
     const long = service.longLists.begin(caller());
     const rest = listed === null ? scan : nowScanner(requested, at, service, scan);
     const read = (after: ListPosition) => {
@@ -159,40 +151,96 @@ async function begin(
   const beginLong = () => service.longLists.begin(caller());
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
   if (next !== null) {
-    const nextCursor = pageCursorText(
-      { chosen: [at], chain: 0, section: 0, after: listPositionText(next) },
-      listIdentity(requested),
-    );
-    setNext(headers, requested.query, nextCursor);
+    const place = { chosen: [at], chain: 0, section: 0, after: listPositionText(next) };
+    setNext(headers, query, pageCursorText(place, identity));
   }
   return isKnown ? notModified(headers) : { status: 200, headers, body };
 }
 
-/** Everything that decides what is in a list: a cursor is valid in its own list only. */
-function listIdentity({ list, asOf, filter }: Pick<Requested, 'list' | 'asOf' | 'filter'>): string {
-  const { chainId, version, wallet, direction } = list;
-  const { type, contract, rights } = filter;
-  return [chainId, version, wallet, asOf.block, asOf.timestamp, direction, type, contract, rights].join();
+function listNow({ list }: Requested, service: Service, limit: number, after: ListPosition | undefined) {
+  const query = { ...list, limit, ...(after && { after }) };
+  return reportUnread({ chainId: list.chainId, to: list.wallet }, service, service.store.listNow(query));
 }
 
-/** Fixes the block that the whole list is read as of, and the state of its chain. */
-function pin({ list: { chainId }, asOf, cursor }: Requested, { store }: Service) {
-  // A cursor names its block.
-  const pinned = cursor === null ? asOf : { block: cursor.at.block };
-  return readAsOf(store, chainId, pinned, (at) => store.pin(chainId, at));
+function scanner(
+  { list, matches, isDetailed, format }: Requested,
+  at: ListQuery['at'],
+  service: Service,
+): Scan<PageStretch> {
+  const { store } = service;
+  const { chainId, wallet } = list;
+  const readPacked = async (query: ListQuery) => {
+    if (matches === null) return store.listPacked(query);
+    const { delegations, ...found } = await store.list({ ...query, matches });
+    return { ...found, delegations: delegations.map((one) => packedFor(wallet, one)) };
+  };
+  return async (limit, after) => {
+    const query = { ...list, at, limit, ...(after && { after }) };
+    const about = { chainId, to: wallet };
+    if (isDetailed) {
+      const reading = store.listDetailed({ ...query, ...(matches && { matches }) });
+      const { delegations, ...found } = await reportUnread(about, service, reading);
+      const texts = delegations.map((one) => detailedRecordText(one, format));
+      const writeFirst = (count: number) => Buffer.from(texts.slice(0, count).join(','));
+      const write: Stretch['write'] = (lead, tail) => Buffer.concat([lead, writeFirst(texts.length), tail]);
+      return { ...found, size: texts.length, write, writeFirst };
+    }
+    const { delegations, ...found } = await reportUnread(about, service, readPacked(query));
+    return {
+      ...found,
+      size: delegations.length,
+      write: (lead, tail) => recordBytes(joined(delegations), format, lead, tail),
+      writeFirst: (count) => recordBytes(joined(delegations.slice(0, count)), format),
+    };
+  };
 }
 
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');
-const NEWLINE = Buffer.from('\n');
+/** Reads as of the head as long as no delegation has changed since `at`, and as of its block from then on. */
+function nowScanner(
+  requested: Requested,
+  at: { readonly revision: number; readonly stamp: number },
+  service: Service,
+  scanAt: Scan<Stretch>,
+): Scan<Stretch> {
+  let isUnchanged = true;
+  return async (limit, after) => {
+    if (isUnchanged) {
+      const listed = await listNow(requested, service, limit, after).catch(nullIfUnsettled);
+      isUnchanged = listed?.chain.revision === at.revision && listed.stamp === at.stamp;
+      if (listed !== null && isUnchanged) return writable(listed, requested);
+    }
+    return scanAt(limit, after);
+  };
+}
 
-const arrayOf = (stretch: Stretch) => stretch.write(OPEN, CLOSE);
+/** A later revocation says nothing about the list as of its block. */
+function nullIfUnsettled(error: unknown): null {
+  if (error instanceof StoreError && error.code === 'revocation-unread') return null;
+  throw error;
+}
+
+function writable({ parts, next }: ListNow, { format }: Requested): Stretch {
+  const size = parts.reduce((sum, { count }) => sum + count, 0);
+  return { size, write: (lead, tail) => recordBytes(parts, format, lead, tail), next };
+}
+
+function packedFor(wallet: Address, delegation: DelegationKey): PackedDelegation {
+  const side = delegation.to === wallet ? 'incoming' : 'outgoing';
+  return { side, bytes: pack(delegation, side) };
+}
+
+const joined = (delegations: readonly PackedDelegation[]): PackedDelegations[] =>
+  (['incoming', 'outgoing'] as const).map((side) => {
+    const ofSide = delegations.filter((one) => one.side === side);
+    return { side, count: ofSide.length, bytes: Buffer.concat(ofSide.map(({ bytes }) => bytes)) };
+  });
+
+const [OPEN, COMMA, CLOSE, NEWLINE] = [Buffer.from('['), Buffer.from(','), Buffer.from(']'), Buffer.from('\n')];
 
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(
   scan: Scan<PageStretch>,
-  beginLong: () => LongList,
+  beginLong: () => typeof SHORT,
   limit: number,
   from: ListPosition | undefined,
   signal: AbortSignal,

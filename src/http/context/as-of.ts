@@ -7,7 +7,7 @@ import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { describeHalt, findDispute } from '../../store/halt.ts';
-import type { AnswerBlock, ChainState, Store } from '../../store/store.ts';
+import type { AnswerBlock, ChainState, Pinned, Store } from '../../store/store.ts';
 import { clockAhead, clockBehind, lagOf } from './freshness.ts';
 import type { Service } from './service.ts';
 
@@ -18,19 +18,16 @@ export interface AsOf {
   readonly timestamp?: number | undefined;
 }
 
-/** What was read, and the highest block that it depends on: it is final if that block is. */
-export interface ReadAsOf<T> {
-  readonly result: T;
-  readonly reach: number;
-}
-
-/** Reads as of the requested time. Never answers from a block that is no longer the block of that time. */
+/**
+ * Reads as of the requested time. Never answers from a block that is no longer the block of that time. `reach` is the highest block
+ * that the result depends on: it is final if that block is.
+ */
 export async function readAsOf<T extends { readonly chain: ChainState; readonly block: AnswerBlock }>(
   store: Store,
   chainId: number,
   { block, timestamp }: AsOf,
   read: (block: number | undefined) => Promise<T>,
-): Promise<ReadAsOf<T>> {
+): Promise<{ readonly result: T; readonly reach: number }> {
   if (timestamp === undefined && block !== 'finalized') {
     const at = blockNumber(block);
     const result = await read(at);
@@ -155,25 +152,36 @@ export interface PinnedBlock {
   readonly at: ChosenBlock & { readonly seen: number };
   readonly block: AnswerBlock;
   readonly chain: ChainState;
-  /** As in `ReadAsOf`. */
+  readonly stamp: number;
+  /** As in `readAsOf`. */
   readonly reach: number;
 }
 
-/** `chosen` is the block of a cursor, in place of what was requested. Throws if the chain does not answer for the block now. */
-export async function pinBlock(
-  chainId: number,
-  asOf: AsOf,
-  service: Service,
-  { about = null, chosen = null }: { readonly about?: About | null; readonly chosen?: ChosenBlock | null } = {},
-): Promise<PinnedBlock> {
+interface Pinning {
+  readonly about?: About | null;
+  /** The block of a cursor, in place of what was requested. */
+  readonly chosen?: ChosenBlock | null;
+}
+
+/** Throws if the chain does not answer for the block now. */
+export async function pinBlock(chainId: number, asOf: AsOf, service: Service, pinning: Pinning = {}) {
   const { store } = service;
-  const requested = chosen === null ? asOf : { block: chosen.block };
+  const requested = pinning.chosen ? { block: pinning.chosen.block } : asOf;
   const { result, reach } = await readAsOf(store, chainId, requested, (at) => store.pin(chainId, at));
-  const { chain, stamp, block } = result;
+  return pinnedBy(result, reach, service, pinning);
+}
+
+/** The same for a block that was just read. */
+export function pinnedBy(
+  { chain, stamp, block }: Pinned,
+  reach: number,
+  service: Service,
+  { about = null, chosen = null }: Pinning,
+): PinnedBlock {
   requireFresh(chain, reach, service.now(), service, about);
   // The block and what is read as of it may come from two replicas: the second must not be behind the first.
   const at = { ...(chosen ?? { block: block.number, revision: chain.revision, stamp }), seen: chain.revision };
-  return { at, block, chain, reach };
+  return { at, block, chain, stamp, reach };
 }
 
 /** The same, and refuses a block that is not indexed, which reading rows as of it would do. */

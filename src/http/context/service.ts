@@ -75,12 +75,7 @@ export interface StreamRequest {
 }
 
 /** The request of a stream, as far as it is needed while the stream is open. */
-export interface StreamCall {
-  readonly service: Service;
-  readonly caller: Caller;
-  readonly failed: FailedRequest;
-  readonly setIdleTimeout: (seconds: number) => void;
-}
+export type StreamCall = Pick<Call, 'service' | 'failed' | 'setIdleTimeout'> & { readonly caller: Caller };
 
 export interface ChangeStreams {
   /** Throws a problem if the caller, or the process, has too many. */

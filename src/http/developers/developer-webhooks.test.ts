@@ -235,7 +235,7 @@ for (const engine of ENGINES) {
         status: 500,
         ms: 12,
       } as const;
-      if (claimed !== null) await webhooks.recordTest(claimed.lease, { ...attempt, at: 1000 * NOW }, null);
+      if (claimed !== null) await webhooks.record(claimed.lease, { ...attempt, at: 1000 * NOW }, null);
       expect((await get(`/attempts?id=${id}`)).body).toEqual({
         id,
         attempts: [{ ...attempt, at: '2027-01-15T08:00:00.000Z' }],

@@ -34,11 +34,11 @@ type Handler = (asked: AskedByWallet) => Promise<Response>;
 const PATHS: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   '': { GET: listWebhooks, POST: createWebhook },
   '/attempts': { GET: listAttempts },
-  '/pause': { POST: pauseWebhook },
+  '/pause': { POST: changing('paused', ({ webhooks, ms }, { id }) => webhooks.pause(id, ms)) },
   '/resume': { POST: resumeWebhook },
-  '/rotate': { POST: rotateSecret },
-  '/test': { POST: sendTest },
-  '/replay': { POST: replayWebhook },
+  '/rotate': { POST: changing('rotated', rotateSecret) },
+  '/test': { POST: changing('tested', sendTest) },
+  '/replay': { POST: changing('replayed', replayWebhook) },
   '/remove': { POST: removeWebhook },
 };
 
@@ -130,10 +130,15 @@ async function changed(asked: AskedByWallet, type: WebhookChange['type'], id: nu
   return json({ ...more, webhook: shown(webhook) });
 }
 
-async function pauseWebhook(asked: AskedByWallet): Promise<Response> {
-  const { id } = await ownWebhook(asked);
-  await asked.webhooks.pause(id, asked.ms);
-  return changed(asked, 'paused', id);
+type Own = Awaited<ReturnType<typeof ownWebhook>>;
+
+/** Changes a webhook of the wallet. An object that `change` returns is part of the answer. */
+function changing(type: WebhookChange['type'], change: (asked: AskedByWallet, own: Own) => Promise<unknown>): Handler {
+  return async (asked) => {
+    const own = await ownWebhook(asked);
+    const more = await change(asked, own);
+    return changed(asked, type, own.id, typeof more === 'object' ? (more ?? {}) : {});
+  };
 }
 
 /** A receiver that did not accept deliveries is asked first whether it wants them. */
@@ -145,22 +150,18 @@ async function resumeWebhook(asked: AskedByWallet): Promise<Response> {
   return changed(asked, 'resumed', id);
 }
 
-async function rotateSecret(asked: AskedByWallet): Promise<Response> {
-  const { id } = await ownWebhook(asked);
+async function rotateSecret({ webhooks, ms }: AskedByWallet, { id }: Own) {
   const secret = createSecret();
-  await asked.webhooks.rotateSecret({ id, secret, now: asked.ms, overlapMs: OVERLAP_MS });
-  return changed(asked, 'rotated', id, { secret });
+  await webhooks.rotateSecret({ id, secret, now: ms, overlapMs: OVERLAP_MS });
+  return { secret };
 }
 
-async function sendTest(asked: AskedByWallet): Promise<Response> {
-  const { id } = await ownWebhook(asked);
+async function sendTest(asked: AskedByWallet, { id }: Own): Promise<void> {
   await requireTime(asked, id);
   await asked.webhooks.requestTest(id, asked.ms);
-  return changed(asked, 'tested', id);
 }
 
-async function replayWebhook(asked: AskedByWallet): Promise<Response> {
-  const { id, webhook, body } = await ownWebhook(asked);
+async function replayWebhook(asked: AskedByWallet, { id, webhook, body }: Own): Promise<void> {
   const from = readReplay(body, webhook, asked.service.chainIds);
   if (from instanceof FieldFault) throw refuse(from);
   const cursor = await replayCursor(webhook, from, asked.service).catch((error) => {
@@ -169,7 +170,6 @@ async function replayWebhook(asked: AskedByWallet): Promise<Response> {
   });
   await requireTime(asked, id);
   await asked.webhooks.replayFrom(id, cursor);
-  return changed(asked, 'replayed', id);
 }
 
 async function removeWebhook(asked: AskedByWallet): Promise<Response> {

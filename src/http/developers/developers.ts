@@ -8,6 +8,7 @@ import { textResponse } from '../../api/sized-response.ts';
 import type { Store } from '../../store/store.ts';
 import type { TargetRules } from '../../webhooks/target.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { Sent } from '../limits/admission.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { JSON_TYPE } from '../wire/answer.ts';
 import { MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
@@ -20,7 +21,7 @@ export interface Developers {
   /** How many active keys a wallet may have. */
   readonly quota: number;
   /** The client's address, behind trusted proxies too. */
-  readonly clientOf: (request: Request, socket: () => string) => string;
+  readonly clientOf: (sent: Pick<Sent, 'request' | 'socket'>) => string;
   /** Stores the uses of keys that this process has counted so far. */
   readonly storeUses?: () => Promise<unknown>;
   readonly onKeyChange?: (change: KeyChange) => void;

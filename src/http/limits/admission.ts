@@ -29,6 +29,14 @@ export interface AdmissionOptions {
 export const UNKNOWN_KEYS = ['refuse', 'anonymous'] as const;
 export type UnknownKeys = (typeof UNKNOWN_KEYS)[number];
 
+/** A request, as far as it matters for its admission. */
+export interface Sent {
+  readonly request: Request;
+  readonly budget: Budget;
+  /** Returns the peer's address. It is only called if needed. */
+  readonly socket: () => string;
+}
+
 /** Whether a request is admitted, and the rate limit headers of its response. */
 export interface AdmissionDecision {
   readonly headers: Readonly<Record<string, string>>;
@@ -62,20 +70,11 @@ export function createAdmission(options: AdmissionOptions) {
   };
   /** Requests whose key is not active but counts as none. */
   const withIgnoredKey = new WeakSet<Request>();
-  const addressOf = (request: Request, socket: () => string) =>
+  const addressOf = ({ request, socket }: Pick<Sent, 'request' | 'socket'>) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
-  function limited(
-    name: string,
-    limiter: Limiter | null,
-    request: Request,
-    socket: () => string,
-    helpText = '',
-    questions = 1,
-  ): Awaitable<AdmissionDecision> {
-    if (limiter === null) return UNLIMITED;
-    return consume(name, limiter, addressOf(request, socket), questions, helpText);
-  }
+  const limited = (name: string, limiter: Limiter | null, sent: Sent, helpText = '', questions = 1) =>
+    limiter === null ? UNLIMITED : consume(name, limiter, addressOf(sent), questions, helpText);
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
   function limitKey(record: KeyRecord, questions: number): Awaitable<AdmissionDecision> {
@@ -89,9 +88,9 @@ export function createAdmission(options: AdmissionOptions) {
   /** Decisions in progress by key: concurrent requests with the same key share one lookup. */
   const pending = new Map<string, Awaitable<AdmissionDecision>>();
 
-  async function mayLookUp(key: string, request: Request, socket: () => string): Promise<AdmissionDecision> {
+  async function mayLookUp(key: string, sent: Sent): Promise<AdmissionDecision> {
     if (keys.isFamiliar(key)) return UNLIMITED;
-    const decision = pending.get(key) ?? limited('keys', lookups, request, socket);
+    const decision = pending.get(key) ?? limited('keys', lookups, sent);
     pending.set(key, decision);
     try {
       return await decision;
@@ -101,83 +100,67 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   /** A key that is not cached must be looked up. Lookups are rate-limited, so that random keys cannot load the database. */
-  async function withKey(
-    key: string,
-    known: false | null,
-    request: Request,
-    socket: () => string,
-    questions: number,
-  ): Promise<AdmissionDecision> {
-    const anon = (helpText?: string) => limited('anon', anonymous, request, socket, helpText, questions);
+  async function withKey(key: string, known: false | null, sent: Sent, questions: number): Promise<AdmissionDecision> {
+    const refuse = async (problem: Problem, helpText?: string): Promise<AdmissionDecision> => {
+      const { headers, refusal } = await limited('anon', anonymous, sent, helpText, questions);
+      return { headers, refusal: refusal ?? problem };
+    };
     if (known === null) {
-      const lookup = await mayLookUp(key, request, socket);
+      const lookup = await mayLookUp(key, sent);
       if (lookup.refusal !== null) return lookup;
       let found: KeyRecord | false;
       try {
         found = await keys.lookUp(key, costOf(questions));
       } catch {
-        const { headers, refusal } = await anon();
-        const problem = new Problem('not-ready', 'The API key cannot be verified now.', { retryAfter: 5 });
-        return { headers, refusal: refusal ?? problem };
+        return refuse(new Problem('not-ready', 'The API key cannot be verified now.', { retryAfter: 5 }));
       }
       if (found !== false) return limitKey(found, questions);
     }
-    if (unknownKeys === 'anonymous') {
-      withIgnoredKey.add(request);
-      return anon(help.badKey);
-    }
-    const { headers, refusal } = await anon(help.badKey);
-    const problem = new Problem('bad-key', BAD_KEY, { headers: CHALLENGE });
-    return { headers, refusal: refusal ?? problem };
+    if (unknownKeys === 'refuse') return refuse(new Problem('bad-key', BAD_KEY, { headers: CHALLENGE }), help.badKey);
+    withIgnoredKey.add(sent.request);
+    return limited('anon', anonymous, sent, help.badKey, questions);
   }
 
-  function admitCaller(
-    request: Request,
-    budget: Budget,
-    socket: () => string,
-    questions: number,
-  ): Awaitable<AdmissionDecision> {
-    const key = apiKeyOf(request);
-    if (budget === 'anonymous') {
-      const helpText = key === null ? help.noKeyOnV1 : help.ignoredKey;
-      return limited('anon', anonymous, request, socket, helpText, questions);
-    }
-    if (key === null) return limited('anon', anonymous, request, socket, help.noKey, questions);
+  function admitCaller(sent: Sent, questions: number): Awaitable<AdmissionDecision> {
+    const key = apiKeyOf(sent.request);
+    const anon = (helpText: string) => limited('anon', anonymous, sent, helpText, questions);
+    if (sent.budget === 'anonymous') return anon(key === null ? help.noKeyOnV1 : help.ignoredKey);
+    if (key === null) return anon(help.noKey);
     const known = keys.known(key, costOf(questions));
-    return known ? limitKey(known, questions) : withKey(key, known, request, socket, questions);
+    return known ? limitKey(known, questions) : withKey(key, known, sent, questions);
   }
   /** The wallet of a key, or the key itself if it is the operator's. Null for a key that was not found before. */
   function ownerOf(key: string): string | null {
     const record = keys.found(key);
     return record && (record.owner ?? windowOf(record));
   }
-  const keyOfCaller = (request: Request, budget: Budget) =>
-    withIgnoredKey.has(request) ? null : keyOf(request, budget);
+  const keyOf = ({ request, budget }: Pick<Sent, 'request' | 'budget'>) =>
+    budget === 'keyed' && !withIgnoredKey.has(request) ? apiKeyOf(request) : null;
 
   return {
-    /** The client's address, behind trusted proxies too. `socket` returns the peer's; it is only called if needed, as below. */
+    /** The client's address, behind trusted proxies too. */
     addressOf,
     /** Who sent an admitted request. */
-    callerOf(request: Request, budget: Budget, socket: () => string): Caller {
-      const key = keyOfCaller(request, budget);
-      if (key === null) return { id: addressOf(request, socket), hasKey: false };
+    callerOf(sent: Sent): Caller {
+      const key = keyOf(sent);
+      if (key === null) return { id: addressOf(sent), hasKey: false };
       return { id: ownerOf(key) ?? key, hasKey: true };
     },
     /** Whose turn a request takes, before it is admitted: a key counts only if it is known. */
-    turnOf: (request: Request, socket: () => string): string =>
-      ownerOf(apiKeyOf(request) ?? '') ?? countedAs({ id: addressOf(request, socket), hasKey: false }),
-    admit(request: Request, budget: Budget, socket: () => string): Awaitable<AdmissionDecision> {
+    turnOf: (sent: Pick<Sent, 'request' | 'socket'>): string =>
+      ownerOf(apiKeyOf(sent.request) ?? '') ?? countedAs({ id: addressOf(sent), hasKey: false }),
+    admit(sent: Sent): Awaitable<AdmissionDecision> {
+      const { budget } = sent;
       if (budget === 'free') return UNLIMITED;
-      if (budget === 'page') return limited('pages', pages, request, socket);
-      if (budget === 'lookup') return limited('lookups', lookups, request, socket);
-      return admitCaller(request, budget, socket, 1);
+      if (budget === 'page') return limited('pages', pages, sent);
+      if (budget === 'lookup') return limited('lookups', lookups, sent);
+      return admitCaller(sent, 1);
     },
     /** Counts the questions of a batch, all or none. The batch itself was admitted as the first of them. */
-    admitQuestions: (request: Request, budget: Budget, socket: () => string, questions: number) =>
-      questions > 1 ? admitCaller(request, budget, socket, questions) : UNLIMITED,
+    admitQuestions: (sent: Sent, questions: number) => (questions > 1 ? admitCaller(sent, questions) : UNLIMITED),
     /** A batch with more questions would be refused, so there is no need to read them. */
-    mostQuestions: (request: Request, budget: Budget): number =>
-      (keyOfCaller(request, budget) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
+    mostQuestions: (sent: Pick<Sent, 'request' | 'budget'>): number =>
+      (keyOf(sent) === null ? anonymous?.limit.most : undefined) ?? Number.POSITIVE_INFINITY,
   };
 }
 
@@ -203,8 +186,6 @@ function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionD
   const detail = `Too many questions: each counts as a request, and at most ${limit.most} are allowed in any ${limit.seconds} seconds${SCOPES[name] ?? ''}. Send at most ${limit.most} in a batch.${help}`;
   return { headers: {}, refusal: new Problem('too-many-questions', detail) };
 }
-
-const keyOf = (request: Request, budget: Budget) => (budget === 'keyed' ? apiKeyOf(request) : null);
 
 function decide(
   name: string,

@@ -2,8 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createLimiter, type LimitResult } from './limiter.ts';
-import { createSharedLimiter } from './shared-limiter.ts';
+import { createLimiter, createSharedLimiter, type LimitResult } from './limiter.ts';
 
 const LIMIT = { most: 25, seconds: 10 };
 const SPAN = 10_000;
@@ -139,7 +138,7 @@ describe('the limiter', () => {
 
   test('of a shared limit remembers at most 10,000 refused clients', async () => {
     const refuse = async () => ({ accepted: false, remaining: 0, seconds: 9 });
-    const limiter = createSharedLimiter({ limit: LIMIT, windows: [refuse], fallback: null, onFallback() {} });
+    const limiter = createSharedLimiter(createLimiter(LIMIT), [refuse], () => {});
     for (let client = 0; client < 10_000; client++) await limiter.consume(String(client), 1);
     expect(limiter.clients).toBe(10_000);
     await limiter.consume('one more', 1);

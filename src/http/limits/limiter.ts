@@ -1,4 +1,4 @@
-// An exact sliding-window rate limiter, per client.
+// Exact sliding-window rate limiters, per client: with windows in this process, or held elsewhere.
 
 import type { Awaitable } from '../../store/engine.ts';
 import { widerPrefix } from './client-address.ts';
@@ -136,6 +136,57 @@ export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = 
     },
     get clients() {
       return windows.size;
+    },
+  };
+}
+
+/** Consumes a cost from a window that several processes share, in Redis or the parent process. Rejects if it is unreachable. */
+export type SharedWindow = (client: string, cost: number) => Promise<LimitResult>;
+
+/** Bounds the memory of the local cache. */
+const MAX_REFUSED = 10_000;
+/** A window is not tried again for this long after a failure. */
+const RETRY_MS = 1000;
+
+/**
+ * `windows` are in order of preference: the next one, and finally the fallback, is used while those before it are unreachable.
+ * `onFallback` is called for every request that is limited without the first window.
+ */
+export function createSharedLimiter(
+  fallback: Limiter,
+  windows: readonly SharedWindow[],
+  onFallback: () => void,
+): Limiter {
+  /** When each refused client may try again. Only time frees a window, so no round trip is needed before. */
+  const refused = new Map<string, number>();
+  const retryAt = windows.map(() => 0);
+
+  return {
+    limit: fallback.limit,
+    async consume(client, now, cost = 1) {
+      const until = refused.get(client);
+      if (until !== undefined && now < until) return { accepted: false, remaining: 0, seconds: (until - now) / 1000 };
+      refused.delete(client);
+      for (const [position, consume] of windows.entries()) {
+        if (now >= (retryAt[position] ?? 0)) {
+          try {
+            const result = await consume(client, cost);
+            // A smaller cost may fit.
+            if (!result.accepted && cost === 1) {
+              if (refused.size >= MAX_REFUSED) refused.clear();
+              refused.set(client, now + 1000 * result.seconds);
+            }
+            return result;
+          } catch {
+            retryAt[position] = now + RETRY_MS;
+          }
+        }
+        if (position === 0) onFallback();
+      }
+      return fallback.consume(client, now, cost);
+    },
+    get clients() {
+      return refused.size;
     },
   };
 }

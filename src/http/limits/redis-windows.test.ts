@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createRandom } from '../../../test/support/random.ts';
 import { type RedisServer, startRedis } from '../../../test/support/redis.ts';
 import { createAdmission } from './admission.ts';
-import { createLimiter, type Limit, type LimitResult } from './limiter.ts';
+import { createLimiter, createSharedLimiter, type Limit, type LimitResult } from './limiter.ts';
 import { createRedisWindows } from './redis-windows.ts';
-import { createSharedLimiter } from './shared-limiter.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -23,12 +22,7 @@ function openLimiter(limit: Limit, name: string, timeoutMs?: number) {
   const turns: boolean[] = [];
   const windows = createRedisWindows(redis.url, (isConnected) => void turns.push(isConnected), timeoutMs);
   let away = 0;
-  const limiter = createSharedLimiter({
-    limit,
-    windows: [windows.windowOf(name, limit)],
-    fallback: createLimiter(limit),
-    onFallback: () => void away++,
-  });
+  const limiter = createSharedLimiter(createLimiter(limit), [windows.windowOf(name, limit)], () => void away++);
   return {
     windows,
     turns,
@@ -172,12 +166,7 @@ describe('the window in Redis', () => {
   test('lookups of random keys are limited, also with two concurrent requests per key', async () => {
     const windows = createRedisWindows(redis.url, () => {}, LONG_MS);
     const limit = { most: 40, seconds: 10 };
-    const lookups = createSharedLimiter({
-      limit,
-      windows: [windows.windowOf('keys', limit)],
-      fallback: null,
-      onFallback() {},
-    });
+    const lookups = createSharedLimiter(createLimiter(limit), [windows.windowOf('keys', limit)], () => {});
     const looked = new Set<string>();
     const keys = {
       known: () => null,
@@ -196,7 +185,11 @@ describe('the window in Redis', () => {
     const requests = Array.from({ length: 400 }, (_, turn) => `dk_${turn >> 1}`);
     await Promise.all(
       requests.map((key) =>
-        admission.admit(new Request('http://x/', { headers: { 'x-api-key': key } }), 'keyed', () => '192.0.2.1'),
+        admission.admit({
+          request: new Request('http://x/', { headers: { 'x-api-key': key } }),
+          budget: 'keyed',
+          socket: () => '192.0.2.1',
+        }),
       ),
     );
     expect(looked.size).toBe(40);

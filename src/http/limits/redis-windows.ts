@@ -3,8 +3,7 @@
 import { RedisClient } from 'bun';
 import { withTimeout } from '../../store/with-timeout.ts';
 import { widerPrefix } from './client-address.ts';
-import { type Limit, MAX_PER_PREFIX } from './limiter.ts';
-import type { SharedWindow } from './shared-limiter.ts';
+import { type Limit, MAX_PER_PREFIX, type SharedWindow } from './limiter.ts';
 
 /** A request does not wait longer for Redis. */
 const TIMEOUT_MS = 500;

@@ -1,7 +1,6 @@
 // The API, apart from the process that listens: a request goes in, a response comes out.
 
 import { compressed, isCompressible } from '../../api/compressed-response.ts';
-import type { Budget } from '../../api/operation.ts';
 import { HEALTH_OPERATION } from '../../api/operations.ts';
 import { PROBLEMS, Problem, type ProblemType } from '../../api/problems.ts';
 import { splitUrl } from '../../api/query.ts';
@@ -10,8 +9,8 @@ import type { Awaitable } from '../../store/engine.ts';
 import { pageResponse } from '../../web/page.ts';
 import { renderProblem } from '../../web/problem-page.ts';
 import { outdated, problemOf } from '../context/problem-of.ts';
-import type { Service } from '../context/service.ts';
-import { type AdmissionDecision, UNLIMITED } from '../limits/admission.ts';
+import type { FailedRequest, Service } from '../context/service.ts';
+import { type AdmissionDecision, type Sent, UNLIMITED } from '../limits/admission.ts';
 import type { Caller } from '../limits/shares.ts';
 import { type Answer, CORS, toResponse } from '../wire/answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from '../wire/body.ts';
@@ -61,10 +60,8 @@ export function createApp(options: AppOptions): App {
   return {
     async fetch(request, socket = noAddress, setIdleTimeout = noTimeout) {
       const began = performance.now();
-      const { path, query } = splitUrl(request.url);
-      const match = findRoute(path);
       const id = requestIdOf(request);
-      const received: Received = { request, id, match, path, query, socket, setIdleTimeout, limits: UNLIMITED.headers };
+      const received = receive({ request, socket, setIdleTimeout }, request.url, id);
       // Browsers send preflights by themselves: they are not counted.
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
@@ -83,13 +80,9 @@ export function createApp(options: AppOptions): App {
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
         const seconds = (performance.now() - began) / 1000;
-        const { problem } = received;
+        const { problem, failed } = received;
         const { status } = response;
-        onAnswer(
-          { id, method, route: routeName(match), status, seconds, ...(problem && { problem }) },
-          request,
-          response,
-        );
+        onAnswer({ ...failed, method, status, seconds, ...(problem && { problem }) }, request, response);
       }
       return response;
     },
@@ -107,24 +100,21 @@ function sentInParts(
     const end = service.longLists.beginSending(callerOf(received, service), bodyLength(response));
     return inParts(response, Math.min(service.answerTimeout, MAX_READ_SECONDS), end);
   } catch (error) {
-    const problem = problemOf(error, service, failureOf(received));
+    const problem = problemOf(error, service, received.failed);
     return toResponse(refused(problem, received, service.sandbox), headers);
   }
 }
 
-function callerOf({ request, match, socket }: Received, { admission }: Service): Caller {
-  return admission?.callerOf(request, match?.route.budget ?? 'page', socket) ?? { id: socket(), hasKey: false };
-}
+const callerOf = (received: Received, { admission }: Service): Caller =>
+  admission?.callerOf(received) ?? { id: received.socket(), hasKey: false };
 
 /** A request with what was found out about it. */
-interface Received {
-  readonly request: Request;
-  readonly id: string;
+interface Received extends Sent {
+  /** What the log says of it if it fails. */
+  readonly failed: FailedRequest;
   readonly match: Match | null;
   readonly path: string;
   readonly query: string;
-  /** Gives the peer's address. */
-  readonly socket: () => string;
   readonly setIdleTimeout: (seconds: number) => void;
   /** A page asks, which is counted itself. */
   readonly isCounted?: boolean;
@@ -132,6 +122,18 @@ interface Received {
   limits: AdmissionDecision['headers'];
   /** Why it was refused. */
   problem?: ProblemType;
+}
+
+function receive(
+  { request, socket, setIdleTimeout }: Pick<Received, 'request' | 'socket' | 'setIdleTimeout'>,
+  url: string,
+  id: string,
+): Received {
+  const { path, query } = splitUrl(url);
+  const match = findRoute(path);
+  const failed = { id, route: match?.route.path ?? 'other' };
+  const budget = match?.route.budget ?? 'page';
+  return { request, failed, match, budget, path, query, socket, setIdleTimeout, limits: UNLIMITED.headers };
 }
 
 /**
@@ -152,14 +154,14 @@ const isForPeople = ({ match, path }: Received) =>
   match === null ? !/^\/registry(\/|$)/.test(path) : match.route.isPage === true;
 
 function problemPage(problem: Problem, received: Received, headers: Headers, sandbox: boolean): Response {
-  const { id, match, path, query } = received;
+  const { failed, match, path, query } = received;
   const { type, message } = problem;
   const isUnknownPath = match === null && type === 'not-found';
   const text = renderProblem({
     type,
     detail: message,
     retryAfter: retrySeconds(problem),
-    requestId: id,
+    requestId: failed.id,
     path,
     url: query === '' ? path : `${path}?${query}`,
     isUnknownPath,
@@ -170,24 +172,18 @@ function problemPage(problem: Problem, received: Received, headers: Headers, san
   return response;
 }
 
-const routeName = (match: Match | null) => match?.route.path ?? 'other';
-
 function admit(received: Received, options: AppOptions): Awaitable<AdmissionDecision> {
-  const { request, match, socket } = received;
-  const failed = (error: unknown): AdmissionDecision => ({
+  const refuse = (error: unknown): AdmissionDecision => ({
     headers: {},
-    refusal: problemOf(error, options, failureOf(received)),
+    refusal: problemOf(error, options, received.failed),
   });
   try {
-    const admission = options.admission?.admit(request, match?.route.budget ?? 'page', socket) ?? UNLIMITED;
-    return admission instanceof Promise ? admission.catch(failed) : admission;
+    const admission = options.admission?.admit(received) ?? UNLIMITED;
+    return admission instanceof Promise ? admission.catch(refuse) : admission;
   } catch (error) {
-    return failed(error);
+    return refuse(error);
   }
 }
-
-/** What the log says of a request that failed. */
-const failureOf = ({ id, match }: Received) => ({ id, route: routeName(match) });
 
 const noAddress = () => '';
 const noTimeout = () => {};
@@ -196,12 +192,12 @@ async function answered(received: Received, service: Service): Promise<Answer | 
   try {
     return await answer(received, service);
   } catch (error) {
-    return refused(problemOf(error, service, failureOf(received)), received, service.sandbox);
+    return refused(problemOf(error, service, received.failed), received, service.sandbox);
   }
 }
 
 function answer(received: Received, service: Service): Awaitable<Answer | Response> {
-  const { request, match, query, socket, setIdleTimeout } = received;
+  const { request, failed, match, query, socket, setIdleTimeout } = received;
   const { method, url } = request;
   // Preflights always pass, so that a browser lets the page see the problem itself.
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders(match) });
@@ -219,33 +215,20 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
     throw new Problem('method-not-allowed', `Use one of ${allow}, not ${method}.`, { headers: { allow } });
   }
   const ask = async (target: string, body?: string) => {
-    const { path: own, query: ownQuery } = splitUrl(target);
     // From the same client as the page.
     const headers = { 'x-forwarded-for': request.headers.get('x-forwarded-for') ?? '' };
     const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
     const sent = new Request(`http://page${target}`, body === undefined ? { headers } : { ...post, body });
-    const asked = { request: sent, match: findRoute(own), path: own, query: ownQuery, isCounted: true };
-    return toResponse(await answered({ ...received, ...asked }, service), {});
+    const asked = { ...receive({ request: sent, socket, setIdleTimeout }, target, failed.id), isCounted: true };
+    return toResponse(await answered(asked, service), {});
   };
   const caller = () => callerOf(received, service);
   const count = async (questions: number) => {
-    if (!received.isCounted) await countQuestions(received, route.budget, service, questions);
+    const decision = received.isCounted ? null : await service.admission?.admitQuestions(received, questions);
+    received.limits = { ...received.limits, ...decision?.headers };
+    if (decision?.refusal) throw decision.refusal;
   };
-  const failed = failureOf(received);
   return route.answer({ request, socket, setIdleTimeout, path, query, service, caller, count, failed, ask });
-}
-
-/** Counts the questions of a batch against the limit of its caller. */
-async function countQuestions(
-  received: Received,
-  budget: Budget,
-  { admission }: Service,
-  questions: number,
-): Promise<void> {
-  const { request, socket } = received;
-  const decision = (await admission?.admitQuestions(request, budget, socket, questions)) ?? UNLIMITED;
-  received.limits = { ...received.limits, ...decision.headers };
-  if (decision.refusal !== null) throw decision.refusal;
 }
 
 const READS: readonly string[] = ['GET'];

@@ -18,18 +18,16 @@ import { EXPLORER_FIELDS, type ExplorerQuery } from '../../web/explorer/explorer
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
 import { renderRevoke } from '../../web/revoke/revoke.ts';
 import { renderStatus } from '../../web/status/status.ts';
-import { answerAnyList } from '../answers/any-list.ts';
 import { answerBatch } from '../answers/batch.ts';
 import { answerChanges } from '../answers/changes.ts';
 import { answerCheck } from '../answers/check.ts';
-import { answerCounterparts } from '../answers/counterparts.ts';
-import { answerHistory } from '../answers/history.ts';
 import { answerHolders } from '../answers/holders.ts';
 import { answerList } from '../answers/list.ts';
 import { answerMcp } from '../answers/mcp.ts';
 import { answerHealth, answerNetworks, answerReady } from '../answers/status.ts';
 import { answerWalletBatch } from '../answers/wallet-batch.ts';
 import { answerWalletCsv } from '../answers/wallet-csv.ts';
+import { answerAnyList, answerCounterparts, answerHistory } from '../answers/wallet-pages.ts';
 import type { Call, Service } from '../context/service.ts';
 import { KEY_PATHS } from '../developers/developer-keys.ts';
 import { SESSION_PATHS, sessionOf } from '../developers/developer-session.ts';
@@ -71,9 +69,8 @@ const YAML_HEADERS = { ...OPENAPI_HEADERS, 'content-type': 'application/yaml' };
 const HANDLERS: {
   readonly [Kind in Operation['kind']]: (operation: OperationOf<Kind>, call: Call) => Awaitable<Answer | Response>;
 } = {
-  check: (operation, { query, request, service }) => answerCheck(operation, query, request, service),
-  list: (operation, { path, query, request, service, caller }) =>
-    answerList(operation, path, query, request, service, caller),
+  check: answerCheck,
+  list: answerList,
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
   holders: answerHolders,
@@ -197,7 +194,7 @@ const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...W
       if (developers === undefined) throw new Problem('not-found', NO_SELF_SERVICE);
       requireOwnPage(request, developers);
       const handler = handlers[request.method === 'HEAD' ? 'GET' : request.method];
-      const client = () => developers.clientOf(request, socket);
+      const client = () => developers.clientOf({ request, socket });
       const asked = { request, developers, service, now: Math.floor(service.now()), client };
       return (handler as NonNullable<typeof handler>)(asked);
     },

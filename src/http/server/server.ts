@@ -37,8 +37,8 @@ export function startServer(options: ServerOptions): RunningServer {
       return inOnePiece(request.method, response);
     },
     (incoming) => {
-      const address = () => addressOf(incoming);
-      return options.admission?.turnOf(incoming.request, address) ?? address();
+      const socket = () => addressOf(incoming);
+      return options.admission?.turnOf({ request: incoming.request, socket }) ?? socket();
     },
   );
   const serve = () =>
