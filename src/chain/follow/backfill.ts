@@ -3,7 +3,7 @@
 
 import type { BlockInput } from '../../store/store.ts';
 import { fetchHeader, findAgreedBlock, findOther, MAX_DIFFERENCES, requireBlock } from '../compare/agreed-block.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { decideLogs } from '../compare/decide-logs.ts';
 import { fetchReports, findDiffering, onlyComparable, type ProviderLogs } from '../compare/provider-logs.ts';
 import { resolveBlocks } from '../compare/resolve-blocks.ts';
@@ -26,7 +26,7 @@ const CROSS_CHECK_TIMEOUT_MS = 20_000;
 
 /** `proveStored` proves blocks that are stored, above the verified one and up to another. True if there may be more of them. */
 export function createBackfill(
-  context: FollowerContext,
+  context: Context,
   commit: Commit,
   proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
 ) {

@@ -3,7 +3,7 @@
 
 import { findOther, requireBlock } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { Revocations } from '../revocations/revocations.ts';
 import type { Header } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
@@ -11,7 +11,7 @@ import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 
 const VERIFY_EVERY_MS = 60_000;
 
-export function createWindow(context: FollowerContext, revocations: Revocations) {
+export function createWindow(context: Context, revocations: Revocations) {
   const { network, store, finality, now } = context;
   const { chainId } = network;
   let verifiedAt = Number.NEGATIVE_INFINITY;

@@ -3,7 +3,7 @@
 import type { Address } from '../../registry/delegation.ts';
 import type { LogRecord, Revocation } from '../../store/store.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { readRevoked } from '../compare/resolve-blocks.ts';
 import { fetchProven, proveLogs } from '../prove/block.ts';
 import type { BlockId } from '../rpc/node.ts';
@@ -11,7 +11,7 @@ import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { agreeAll, ifKnown } from './words.ts';
 
 /** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */
-export async function readNamed(context: FollowerContext, providers: TickProviders, block: BlockId) {
+export async function readNamed(context: Context, providers: TickProviders, block: BlockId) {
   const logs = await readStoredLogs(context.store, context.network.chainId, block.number);
   const delegates = await ifKnown(readInputs(context, providers, block, logs));
   const named = new Map<number, Address>();
@@ -31,7 +31,7 @@ export function settleNamed({ vault, block, logIndexes }: Revocation, named: Rea
 
 /** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. Throws `Unknown`. */
 export function readInputs(
-  context: FollowerContext,
+  context: Context,
   providers: TickProviders,
   block: BlockId,
   logs: readonly LogRecord[],
@@ -50,7 +50,7 @@ export function readInputs(
   });
 }
 
-async function fetchLogs({ network, proof }: FollowerContext, { node, scanner }: Provider, { hash }: BlockId) {
+async function fetchLogs({ network, proof }: Context, { node, scanner }: Provider, { hash }: BlockId) {
   if (!proof.isProven) return scanner.fetchBlockLogs(hash);
   const header = await fetchProven(node, hash);
   return header === null ? [] : proveLogs(network, node, header);

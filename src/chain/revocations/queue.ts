@@ -1,7 +1,7 @@
 // The wallets with unsettled v1 revocations: pairs that callers asked about come first, and failed wallets back off.
 
 import type { Address } from '../../registry/delegation.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 
 /** Wallets read from the store in one tick. The next tick reads the next page. */
 const PAGE = 200;
@@ -10,7 +10,7 @@ const FIRST_PAUSE_MS = 5000;
 const MAX_DOUBLINGS = 8;
 const MAX_REQUESTED = 100;
 
-export function createRevocationQueue({ network, store, now }: FollowerContext) {
+export function createRevocationQueue({ network, store, now }: Context) {
   const retries = new Map<Address, { readonly failures: number; readonly notBefore: number }>();
   let requested: { readonly vault: Address; readonly delegate: Address }[] = [];
   let cursor: Address | null = null;

@@ -4,7 +4,7 @@
 import type { Address } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LogPosition, Revocation } from '../../store/store.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { vaultVersionSlot } from '../prove/v1-storage.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
@@ -45,7 +45,7 @@ interface Wallet {
   readonly first: Group;
 }
 
-export function createRevocations(context: FollowerContext) {
+export function createRevocations(context: Context) {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const queue = createRevocationQueue(context);

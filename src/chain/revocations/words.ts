@@ -3,7 +3,7 @@
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { jsonText } from '../../store/rows/cells.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { fetchProven, requireRoots } from '../prove/block.ts';
 import { provenWords } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
@@ -31,7 +31,7 @@ export const ifKnown = <T>(reading: Promise<T>): Promise<T | undefined> =>
 
 /** Throws `Unknown`. */
 export async function readWords(
-  context: FollowerContext,
+  context: Context,
   providers: TickProviders,
   slots: readonly Bytes32[],
   block: BlockId,
@@ -67,7 +67,7 @@ async function inChunks<T>(slots: readonly Bytes32[], read: (some: readonly Byte
  * them says it too. `ask` returns null, or throws, if a provider does not know. Throws `Unknown`.
  */
 export async function agreeAll<T>(
-  { providerCount }: FollowerContext,
+  { providerCount }: Context,
   providers: TickProviders,
   ask: (provider: Provider) => Promise<T | null>,
 ): Promise<T> {
