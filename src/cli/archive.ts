@@ -42,19 +42,11 @@ then continues from that block. To resume an interrupted import, run it again.`,
 };
 
 async function runExport(environment: Environment, chainId: number): Promise<void> {
-  const store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
-  try {
-    const lines = archiveLines(store, chainId);
-    for (let next = await lines.next(); ; next = await lines.next()) {
-      if (next.done) {
-        process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
-        return;
-      }
-      await writeWhole(next.value);
-    }
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
+  const lines = archiveLines(store, chainId);
+  let next = await lines.next();
+  for (; !next.done; next = await lines.next()) await writeWhole(next.value);
+  process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
 }
 
 /** A file is read twice, to check it first: a pipe cannot be. */
@@ -89,14 +81,10 @@ async function runImport(environment: Environment, path: string): Promise<void> 
         `Archive rejected: block ${last.number} has another hash on chain ${chainId}. Nothing was written.`,
       );
   }
-  const store = await openStore(config.databaseUrl);
-  try {
-    await importArchive(store, { head, end }, readLines(path), (done) =>
-      showStatus(done === end.logs ? '' : `${done} of ${end.logs} logs`),
-    );
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(config.databaseUrl);
+  await importArchive(store, { head, end }, readLines(path), (done) =>
+    showStatus(done === end.logs ? '' : `${done} of ${end.logs} logs`),
+  );
   showStatus('');
   const confirmed =
     rpcUrls !== undefined

@@ -12,24 +12,13 @@ export interface ChildOptions {
   readonly environment: Environment;
   readonly log: Log;
   /** Called with each IPC message of the process. */
-  readonly onMessage: (message: unknown, child: Child) => void;
+  readonly onMessage: (message: unknown, send: (message: unknown) => void) => void;
   /** A process that has sent a message and then sends none for this long is frozen: it is killed and restarted. */
   readonly unresponsiveMs: number;
   /** A process that has not exited this long after SIGTERM is killed. */
   readonly stopTimeoutMs: number;
   /** The process exited on its own and will be restarted. */
   readonly onExit?: () => void;
-}
-
-export interface Child {
-  send(message: unknown): void;
-  readonly isAlive: boolean;
-  /** Null while it does not run. */
-  readonly pid: number | null;
-  /** Sends SIGTERM and waits for the exit. */
-  stop(): Promise<void>;
-  /** Resolves with the first exit code, or the reason why there is none. */
-  readonly firstExit: Promise<unknown>;
 }
 
 /** Silence is counted in timer runs, not in time, because this process may have been blocked itself. */
@@ -45,7 +34,7 @@ process.once('exit', (code) => {
   if (isForcedExit(code)) for (const child of running) child.kill('SIGKILL');
 });
 
-export function startChild(options: ChildOptions): Child {
+export function startChild(options: ChildOptions) {
   const { name, args, environment, log, unresponsiveMs, stopTimeoutMs, onMessage, onExit } = options;
   let stopped = false;
   let backoff = FIRST_BACKOFF_MS;
@@ -62,6 +51,13 @@ export function startChild(options: ChildOptions): Child {
     current?.kill('SIGKILL');
   }, unresponsiveMs / CHECKS);
 
+  const send = (message: unknown) => {
+    try {
+      current?.send(message);
+    } catch {
+      // The process is exiting.
+    }
+  };
   /** Resolves with the exit code, or the reason why there is none. */
   const runOnce = async (): Promise<number | string> => {
     silentChecks = null;
@@ -72,7 +68,7 @@ export function startChild(options: ChildOptions): Child {
         stderr: 'inherit',
         ipc(message) {
           silentChecks = 0;
-          onMessage(message, child);
+          onMessage(message, send);
         },
       });
       running.add(current);
@@ -103,20 +99,14 @@ export function startChild(options: ChildOptions): Child {
     }
   };
 
-  const child: Child = {
-    send(message) {
-      try {
-        current?.send(message);
-      } catch {
-        // The process is exiting.
-      }
-    },
-    get isAlive() {
-      return current !== null;
-    },
-    get pid() {
+  const stoppedRunning = run();
+  return {
+    send,
+    /** Null while it does not run. */
+    get pid(): number | null {
       return current?.pid ?? null;
     },
+    /** Sends SIGTERM and waits for the exit. */
     async stop() {
       stopped = true;
       wake();
@@ -126,8 +116,7 @@ export function startChild(options: ChildOptions): Child {
       clearTimeout(timeout);
       clearInterval(watch);
     },
+    /** Resolves with the first exit code, or the reason why there is none. */
     firstExit: firstExit.promise,
   };
-  const stoppedRunning = run();
-  return child;
 }

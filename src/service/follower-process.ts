@@ -10,13 +10,6 @@ import type { Metrics, ProcessMetrics } from './metrics.ts';
 import { readProcessStats } from './process-stats.ts';
 import type { FollowerReport } from './progress.ts';
 
-export interface FollowerProcess {
-  /** The last status that the process sent. */
-  followerStatus(): readonly FollowerStatus[];
-  metrics(): ProcessMetrics;
-  stop(): Promise<void>;
-}
-
 /** The process sends its status every second, but a long write to the store can block it. */
 const UNRESPONSIVE_MS = 120_000;
 const STOP_TIMEOUT_MS = 15_000;
@@ -27,7 +20,7 @@ export function startFollowerProcess(
   metrics: Metrics,
   takeDenied: DeniedSample['take'],
   environment: Environment,
-): FollowerProcess {
+) {
   let chains: readonly FollowerStatus[] = [];
   let pool: PoolStatus | null = null;
   const child = startChild({
@@ -40,7 +33,7 @@ export function startFollowerProcess(
     onExit: () => {
       [chains, pool] = [[], null];
     },
-    onMessage(message, { send }) {
+    onMessage(message, send) {
       const status = message as Partial<FollowerReport>;
       if (status.type !== 'follower-status' || status.chains === undefined) return;
       [chains, pool] = [status.chains, status.pool ?? null];
@@ -50,8 +43,13 @@ export function startFollowerProcess(
     },
   });
   return {
+    /** The last status that the process sent. */
     followerStatus: () => chains,
-    metrics: () => ({ name: 'follower', stats: child.pid === null ? null : readProcessStats(child.pid), pool }),
+    metrics: (): ProcessMetrics => ({
+      name: 'follower',
+      stats: child.pid === null ? null : readProcessStats(child.pid),
+      pool,
+    }),
     stop: child.stop,
   };
 }

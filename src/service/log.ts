@@ -1,6 +1,6 @@
 // Writes the log: one JSON line per event. Of a request, only the matched route is logged, nothing else that the caller sent.
 
-import { createLogOutput, type LogOutput } from './log-output.ts';
+import { createLogOutput } from './log-output.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -25,7 +25,7 @@ export function createLog(minimum: LogLevel, write: (line: string) => void, cont
 }
 
 const STDOUT = 1;
-const outputs: LogOutput[] = [];
+const outputs: ReturnType<typeof createLogOutput>[] = [];
 
 /** Logs to standard output. Lines that cannot be written are dropped; the log says how many as soon as it can. */
 export function openLog(minimum: LogLevel, onDropped: (lines: number) => void, context: object = {}): Log {
