@@ -12,8 +12,8 @@ import type { Header, Node } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
-import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 import { createGarbageCollector, type HistoryPart, readHistory } from './read-history.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './window.ts';
 
 /** Ranges that are prefetched while one is being written. */
 const PREFETCHED_RANGES = 4;

@@ -8,8 +8,7 @@ import { WALLETS } from '../../../test/support/wallets.ts';
 import type { LogRecord } from '../../store/store.ts';
 import type { Context } from '../compare/context.ts';
 import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';
-import { readInputs } from './named-by-input.ts';
-import { ifKnown } from './words.ts';
+import { ifKnown, readInputs } from './words.ts';
 
 const [V, D, E] = WALLETS;
 const maker = createChainMaker(100, 12, 1_700_000_000, { isProvable: false });

@@ -5,8 +5,7 @@ import type { Settlement } from '../../store/store.ts';
 import type { Context } from '../compare/context.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
-import { readNamed } from './named-by-input.ts';
-import { readWords } from './words.ts';
+import { readNamed, readWords } from './words.ts';
 
 /** What one wallet waits for: words of a block, or that its settlements are written. */
 interface Asked extends PromiseWithResolvers<readonly bigint[]> {
