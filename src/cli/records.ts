@@ -40,10 +40,7 @@ interface Listed<R> {
 }
 
 /** Prints all records. The columns of each page are aligned on their own. */
-export async function printRecords<R extends { readonly id: number }>(
-  asJson: boolean,
-  listed: Listed<R>,
-): Promise<void> {
+export async function printRecords<R extends { readonly id: number }>(asJson: boolean, listed: Listed<R>) {
   let page: R[] = [];
   let isEmpty = true;
   do {

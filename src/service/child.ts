@@ -1,7 +1,14 @@
-// Runs a child process and restarts it when it exits or stops responding.
+// Runs child processes and restarts them when they exit or stop responding. The follower is one, so that neither it nor the API can block
+// the other.
 
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
+import type { Metrics, ProcessMetrics } from './metrics.ts';
+import { readProcessStats } from './process-stats.ts';
+import type { FollowerReport } from './progress.ts';
 import { selfCommand } from './self-command.ts';
 import { isForcedExit } from './stop-signal.ts';
 
@@ -118,5 +125,49 @@ export function startChild(options: ChildOptions) {
     },
     /** Resolves with the first exit code, or the reason why there is none. */
     firstExit: firstExit.promise,
+  };
+}
+
+/** The follower sends its status every second, but a long write to the store can block it. */
+const FOLLOWER_UNRESPONSIVE_MS = 120_000;
+const FOLLOWER_STOP_MS = 15_000;
+
+/** Starts the follower and sends it the sample of denied questions, for its audit. */
+export function startFollowerProcess(
+  log: Log,
+  metrics: Metrics,
+  takeDenied: DeniedSample['take'],
+  environment: Environment,
+) {
+  let chains: readonly FollowerStatus[] = [];
+  let pool: PoolStatus | null = null;
+  const child = startChild({
+    name: 'follower',
+    args: ['follow'],
+    environment,
+    log,
+    unresponsiveMs: FOLLOWER_UNRESPONSIVE_MS,
+    stopTimeoutMs: FOLLOWER_STOP_MS,
+    onExit: () => {
+      [chains, pool] = [[], null];
+    },
+    onMessage(message, send) {
+      const status = message as Partial<FollowerReport>;
+      if (status.type !== 'follower-status' || status.chains === undefined) return;
+      [chains, pool] = [status.chains, status.pool ?? null];
+      if (status.counts !== undefined) metrics.add(status.counts);
+      const denied = takeDenied();
+      if (denied.length > 0) send({ type: 'denied', denied });
+    },
+  });
+  return {
+    /** The last status that the process sent. */
+    followerStatus: () => chains,
+    metrics: (): ProcessMetrics => ({
+      name: 'follower',
+      stats: child.pid === null ? null : readProcessStats(child.pid),
+      pool,
+    }),
+    stop: child.stop,
   };
 }

@@ -1,9 +1,9 @@
 // Runs the service: the API and its metrics in this process, the follower in a child process.
 
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import { startFollowerProcess } from './child.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
-import { startFollowerProcess } from './follower-process.ts';
 import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';

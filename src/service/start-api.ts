@@ -28,13 +28,13 @@ import { signatureOf } from '../webhooks/sign.ts';
 import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
-import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
 import { createErrorLog, createWarningLog, type Log } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
+import { createClockLog } from './outage-log.ts';
 import { createRequestLog } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
@@ -256,10 +256,6 @@ async function openTraces(telemetry: TelemetryConfig | null, onError: (error: un
 }
 
 /** The remote status wins: it comes from the process that holds the lease. */
-function mergeFollowerStatus(
-  own: readonly FollowerStatus[],
-  remote: readonly FollowerStatus[],
-): readonly FollowerStatus[] {
-  if (remote.length === 0) return own;
-  return [...new Map([...own, ...remote].map((one) => [one.chainId, one])).values()];
-}
+const mergeFollowerStatus = (own: readonly FollowerStatus[], remote: readonly FollowerStatus[]) => [
+  ...new Map([...own, ...remote].map((one) => [one.chainId, one])).values(),
+];

@@ -117,12 +117,7 @@ export async function proveByAny(context: Context, providers: Providers, block: 
 }
 
 /** A transaction that one provider lists in the block and another does not, or with different receipts, decides nothing. */
-async function decideByReceipts(
-  context: Context,
-  reports: Reports,
-  block: BlockId,
-  stored: readonly Bytes32[],
-): Promise<DecidedLogs> {
+async function decideByReceipts(context: Context, reports: Reports, block: BlockId, stored: readonly Bytes32[]) {
   const { network } = context;
   const undecided = () => new Inconsistent(`the providers disagree about the logs of block ${block.number}`);
   const reported = reports.flatMap((report) => logsOfBlock(report, block));

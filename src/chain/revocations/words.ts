@@ -109,12 +109,7 @@ export function settleNamed({ vault, block, logIndexes }: Revocation, named: Rea
 }
 
 /** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. Throws `Unknown`. */
-export function readInputs(
-  context: Context,
-  providers: TickProviders,
-  block: BlockId,
-  logs: readonly LogRecord[],
-): Promise<readonly (Address | null)[]> {
+export function readInputs(context: Context, providers: TickProviders, block: BlockId, logs: readonly LogRecord[]) {
   const { network } = context;
   return agreeAll(context, providers, async (provider) => {
     // No root commits to the transaction of a log as nodes return it, so each provider says which one it is.
