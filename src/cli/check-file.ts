@@ -150,11 +150,9 @@ function readRow(cells: readonly string[], columns: Columns, width: number, defa
   }
 }
 
-const REGISTRY_NAMES = new Map<string, Registry>([
-  ['1', 1],
-  ['2', 2],
-  ['any', 'any'],
-]);
+const REGISTRY_NAMES = new Map(
+  ([1, 2, 'any'] as const).map((registry): [string, Registry] => [String(registry), registry]),
+);
 
 const fault = (error: string): Answered => ({ result: '', error });
 

@@ -51,6 +51,8 @@ export async function flushLog(): Promise<boolean> {
   return flushed.every(Boolean);
 }
 
+export type OnError = (error: unknown) => void;
+
 /** The same error in a row is logged once per interval. */
 const REPEAT_MS = 5000;
 
@@ -69,7 +71,7 @@ export function createErrorLog(log: Log): (error: unknown, request?: object) => 
 const REMIND_MS = 5 * 60_000;
 
 /** Logs that something failed which the service works without: again after five minutes, and without a stack. */
-export function createWarningLog(log: Log, message: string): (error: unknown) => void {
+export function createWarningLog(log: Log, message: string): OnError {
   let loggedAt = Number.NEGATIVE_INFINITY;
   let times = 0;
   return (error) => {

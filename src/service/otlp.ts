@@ -4,6 +4,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { onBodySent } from '../api/sized-response.ts';
 import type { Answered } from '../http/server/app.ts';
 import { readTraceParent } from '../http/wire/request-headers.ts';
+import type { OnError } from './log.ts';
 import type { Family, Histogram, Labels } from './metrics.ts';
 import { askedOf } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
@@ -54,7 +55,7 @@ export function startMetricsExport(
   url: string,
   config: TelemetryConfig,
   list: () => Promise<readonly Family[]>,
-  onError: (error: unknown) => void,
+  onError: OnError,
 ) {
   const startedAt = Date.now();
   const exportOnce = async () => {
@@ -111,7 +112,7 @@ const BATCH = 512;
 const SERVER_KIND = 2;
 const ERROR_STATUS = 2;
 
-export function createTraces(url: string, config: TelemetryConfig, onError: (error: unknown) => void) {
+export function createTraces(url: string, config: TelemetryConfig, onError: OnError) {
   const { sampler } = config;
   let waiting: object[] = [];
   let exporting: Promise<void> = Promise.resolve();

@@ -31,7 +31,7 @@ import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
-import { createErrorLog, createWarningLog, type Log } from './log.ts';
+import { createErrorLog, createWarningLog, type Log, type OnError } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createClockLog } from './outage-log.ts';
@@ -249,7 +249,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 }
 
 /** Loads the exporter only if traces are exported. */
-async function openTraces(telemetry: TelemetryConfig | null, onError: (error: unknown) => void) {
+async function openTraces(telemetry: TelemetryConfig | null, onError: OnError) {
   if (telemetry === null || telemetry.tracesUrl === null) return null;
   const { createTraces } = await import('./otlp.ts');
   return createTraces(telemetry.tracesUrl, telemetry, onError);

@@ -49,10 +49,8 @@ export function createDisputes(context: Context, revocations: Revocations) {
     const answers = await ask(first, asked);
     let { wrong } = answers;
     for (const other of wrong.length === 0 ? [] : others) {
-      const second = await ask(
-        other,
-        wrong.map(({ question }) => question),
-      );
+      const doubted = wrong.map(({ question }) => question);
+      const second = await ask(other, doubted);
       const agrees = ({ question }: Statement) =>
         second.statements.some((one) => one.question === question && !second.wrong.includes(one));
       wrong = wrong.filter((one) => !agrees(one));

@@ -13,7 +13,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { Statement } from '../../store/halt.ts';
 import type { LogRecord, Store } from '../../store/store.ts';
 import type { BlockId, Node } from '../rpc/node.ts';
-import { RpcError } from '../rpc/rpc.ts';
+import { nullIfRefused, RpcError } from '../rpc/rpc.ts';
 
 /** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
 export type WalletList =
@@ -55,6 +55,7 @@ export async function fetchStatements(network: Network, node: Node, block: Block
     const questions = asked.filter((question) => question.version === version);
     for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {
       const batch = questions.slice(from, from + BATCH);
+      // It may have pruned the state of that block.
       const answers = await node.ethCall(registry, batch.map(encodeCheck), block).catch(nullIfRefused);
       for (const [position, data] of (answers ?? []).entries()) {
         const question = batch[position] as Question;
@@ -115,12 +116,6 @@ async function fetchList(network: Network, node: Node, block: BlockId, list: Wal
     if (error instanceof RpcError || error instanceof BadReturnDataError) return null;
     throw error;
   }
-}
-
-/** The node has pruned the state of that block. */
-function nullIfRefused(error: unknown): null {
-  if (error instanceof RpcError && error.fault === 'refused') return null;
-  throw error;
 }
 
 function nullIfUnread(error: unknown): null {

@@ -8,7 +8,7 @@ import type { Context } from '../compare/context.ts';
 import type { Revocations } from '../revocations/revocations.ts';
 import type { Header, Node } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
-import { RpcError } from '../rpc/rpc.ts';
+import { nullIfRefused } from '../rpc/rpc.ts';
 
 const VERIFY_EVERY_MS = 60_000;
 
@@ -58,15 +58,8 @@ const WITHOUT_TAG: Exclude<Finality, 'tag'> = { seconds: 900 };
 export async function finalizedNumber(network: Network, rule: Finality, node: Node, tip: Header): Promise<number> {
   const toBlocks = (seconds: number) => Math.ceil(seconds / network.blockSeconds);
   const newest = tip.number - toBlocks(MIN_FINALIZED_AGE_SECONDS);
-  const tagged = rule === 'tag' ? await fetchFinalized(node) : null;
+  const tagged = rule === 'tag' ? await node.header('finalized').catch(nullIfRefused) : null;
   if (tagged !== null) return Math.min(tagged.number, newest);
   const depth = rule === 'tag' ? WITHOUT_TAG : rule;
   return Math.min(newest, tip.number - ('blocks' in depth ? depth.blocks : toBlocks(depth.seconds)));
 }
-
-/** Null if the node does not support the tag. */
-const fetchFinalized = (node: Node): Promise<Header | null> =>
-  node.header('finalized').catch((error) => {
-    if (error instanceof RpcError && error.fault === 'refused') return null;
-    throw error;
-  });

@@ -39,6 +39,12 @@ export class RpcError extends Error {
   }
 }
 
+/** For what a node need not support or have: null if it refused the call. */
+export function nullIfRefused(error: unknown): null {
+  if (error instanceof RpcError && error.fault === 'refused') return null;
+  throw error;
+}
+
 export interface RpcListener {
   /** Called with the method and the error, if any, of every call. */
   onCall(method: string, error: RpcError | null): void;

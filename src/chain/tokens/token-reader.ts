@@ -216,10 +216,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     /** In the order of the owners: of an ERC-1155 token, or without a token of an ERC-20 or ERC-721 contract. */
     async balances(of: TokenContract, owners: readonly Address[], tokenId: bigint | null): Promise<BalancesRead> {
       if (owners.length === 0) return { type: 'balances', balances: [] };
-      const answer = await read(
-        of,
-        owners.map((owner) => encodeBalanceOf(owner, tokenId)),
-      );
+      const calls = owners.map((owner) => encodeBalanceOf(owner, tokenId));
+      const answer = await read(of, calls);
       if (answer.type === 'unavailable') return answer;
       if (answer.type !== 'data') return { type: 'not-a-token', cause: answer.type };
       const balances = answer.data.map(decodeUint256);
