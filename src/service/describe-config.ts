@@ -11,7 +11,7 @@ import { CHAIN_VARIABLES } from './chain-config.ts';
 import { type Config, type Environment, VARIABLES } from './config.ts';
 import type { Log } from './log.ts';
 
-export interface Setting {
+interface Setting {
   readonly name: string;
   /** Without secrets. */
   readonly value: string;
