@@ -1,6 +1,6 @@
 // Starts the alternative without this service: eth_call to the registry's own check, on a development node.
 
-import { encodeCheck } from '../src/chain/audit/registry-calls.ts';
+import { encodeCheck } from '../src/chain/audit/registry-answers.ts';
 import { grantingKeys } from '../src/registry/check.ts';
 import { type Delegation, delegationId } from '../src/registry/delegation.ts';
 import { NETWORKS } from '../src/registry/network.ts';

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test';
 import { createKeccak } from 'hash-wasm';
-import { decodeAnswer, encodeCheck, encodeList, readVaultState } from '../src/chain/audit/registry-calls.ts';
+import { decodeAnswer, encodeCheck, encodeList, readVaultState } from '../src/chain/audit/registry-answers.ts';
 import { createNode } from '../src/chain/rpc/node.ts';
 import type { Address, Delegation } from '../src/registry/delegation.ts';
 import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import artifacts from '../contracts/artifacts.json' with { type: 'json' };
-import { encodeCheck } from '../src/chain/audit/registry-calls.ts';
+import { encodeCheck } from '../src/chain/audit/registry-answers.ts';
 import { createRpc, type Rpc } from '../src/chain/rpc/rpc.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import type { RegistryCall } from '../src/registry/registry-call.ts';

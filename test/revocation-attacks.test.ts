@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { decodeAbiParameters, parseAbiParameters } from 'viem';
-import { decodeAnswer, encodeCheck } from '../src/chain/audit/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../src/chain/audit/registry-answers.ts';
 import { MAX_DELEGATES } from '../src/chain/revocations/revocations.ts';
 import { answer, type Question } from '../src/registry/check.ts';
 import { type Address, NO_RIGHTS } from '../src/registry/delegation.ts';

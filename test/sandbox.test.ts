@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { OPERATIONS } from '../src/api/operations.ts';
 import { splitQuestion } from '../src/api/question.ts';
 import { readRequest } from '../src/api/request.ts';
-import { decodeAnswer, encodeCheck } from '../src/chain/audit/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../src/chain/audit/registry-answers.ts';
 import { createRpc } from '../src/chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../src/registry/network.ts';
 import { requirePorts, sandboxSettings } from '../src/sandbox/sandbox-settings.ts';

@@ -8,6 +8,7 @@ import { BadLogError } from '../src/registry/event.ts';
 import { followChain } from '../src/service/follow-chain.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { COLD, HOT, timeOf } from './support/fixtures.ts';
@@ -127,19 +128,15 @@ test('while nothing can be written, /networks, /status and the metrics say why a
   const world = await createWorld({ blocks: 5 });
   let fault: StoreError | null = null;
   const stopping = new AbortController();
-  const followed = followChain({
-    network: MAINNET,
-    chain: { rpcUrls: world.nodes.map(({ url }) => url), startBlock: FIRST, pollMs: 10 },
-    store: {
-      ...store,
-      apply: async (batch) => {
-        if (fault !== null) throw fault;
-        return store.apply(batch);
-      },
+  const failing: Store = {
+    ...store,
+    apply: async (batch) => {
+      if (fault !== null) throw fault;
+      return store.apply(batch);
     },
-    log: () => {},
-    signal: stopping.signal,
-  });
+  };
+  const chain = { rpcUrls: world.nodes.map(({ url }) => url), startBlock: FIRST, pollMs: 10 };
+  const followed = followChain(MAINNET, chain, failing, () => {}, stopping.signal);
   try {
     await eventually('follows', () => followed.status().block !== null);
     expect(followed.status().failing).toBeNull();

@@ -231,5 +231,6 @@ function createAccounts(engine: Engine, secret: Uint8Array) {
     /** For the other tables of the same database. */
     engine,
     close: () => engine.close(),
+    [Symbol.asyncDispose]: () => engine.close(),
   };
 }

@@ -1,4 +1,5 @@
-// delegations export and import: move an index to another machine without reading the chain again.
+// delegations export, import and backup: move an index to another machine without reading the chain again, and copy a SQLite store
+// while the service runs.
 
 import { createReadStream, createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,9 @@ import { type Environment, readConfig } from '../service/config.ts';
 import { showStatus } from '../service/status-line.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { archiveLines, checkArchive, importArchive } from '../store/archive.ts';
+import { backUpSqlite } from '../store/backup.ts';
 import { openStore } from '../store/open.ts';
+import { sqlitePath } from '../store/sqlite.ts';
 import { type Command, requireNetwork } from './command.ts';
 import { writeOut, writeWhole } from './output.ts';
 
@@ -42,19 +45,11 @@ then continues from that block. To resume an interrupted import, run it again.`,
 };
 
 async function runExport(environment: Environment, chainId: number): Promise<void> {
-  const store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
-  try {
-    const lines = archiveLines(store, chainId);
-    for (let next = await lines.next(); ; next = await lines.next()) {
-      if (next.done) {
-        process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
-        return;
-      }
-      await writeWhole(next.value);
-    }
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
+  const lines = archiveLines(store, chainId);
+  let next = await lines.next();
+  for (; !next.done; next = await lines.next()) await writeWhole(next.value);
+  process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
 }
 
 /** A file is read twice, to check it first: a pipe cannot be. */
@@ -89,14 +84,10 @@ async function runImport(environment: Environment, path: string): Promise<void> 
         `Archive rejected: block ${last.number} has another hash on chain ${chainId}. Nothing was written.`,
       );
   }
-  const store = await openStore(config.databaseUrl);
-  try {
-    await importArchive(store, { head, end }, readLines(path), (done) =>
-      showStatus(done === end.logs ? '' : `${done} of ${end.logs} logs`),
-    );
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(config.databaseUrl);
+  await importArchive(store, { head, end }, readLines(path), (done) =>
+    showStatus(done === end.logs ? '' : `${done} of ${end.logs} logs`),
+  );
   showStatus('');
   const confirmed =
     rpcUrls !== undefined
@@ -137,3 +128,20 @@ async function* unzipped(path: string): AsyncGenerator<Uint8Array> {
     file.destroy();
   }
 }
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'copy a SQLite database to a file',
+  usage: '<file>',
+  about: `Writes index and keys of the SQLite database of DATABASE_URL to a new file, all of one moment, and checks the copy. The
+service can keep running. The file has secrets, so only its owner can read it. To restore it, stop the service and put the
+file in the place of the database, without the old -wal and -shm files. For PostgreSQL, use pg_dump.`,
+  operands: [1, 1],
+  examples: ['delegations backup /backups/delegations-$(date +%F).db'],
+  async run({ environment, operands: [file = ''] }) {
+    const path = sqlitePath(readConfig(environment).databaseUrl);
+    if (path === null) throw new UsageError('DATABASE_URL is a PostgreSQL database. Use pg_dump to back it up.');
+    const bytes = backUpSqlite(path, file);
+    await writeOut(`Wrote ${file}, ${(bytes / 1e6).toFixed(1)} MB.\n`);
+  },
+};

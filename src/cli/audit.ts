@@ -46,42 +46,20 @@ async function runAudit(call: Invocation): Promise<void> {
   const rpcUrls = config.chains.get(network.chainId)?.rpcUrls;
   if (rpcUrls === undefined)
     throw new UsageError(`RPC_URL_${network.chainId} is missing. Set it to the provider to compare with.`);
-  const store = await openStore(config.databaseUrl, { readOnly: true });
-  try {
-    const report = await auditIndex(call, network, rpcUrls, store);
-    if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
-    await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(config.databaseUrl, { readOnly: true });
+  const report = await auditIndex(call, network, rpcUrls, store);
+  if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
+  await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
 }
 
-interface AuditReport {
-  readonly chainId: number;
-  readonly from: number;
-  readonly to: number;
-  readonly logs: number;
-  /** Logs that the chain has and the index lacks. */
-  readonly missing: number;
-  /** Logs that the index has and the chain lacks. */
-  readonly surplus: number;
-  readonly pairs: number;
-  readonly lists: number;
-  /** Questions that the registry answers differently. */
-  readonly wrong: readonly string[];
-}
+type AuditReport = Awaited<ReturnType<typeof auditIndex>>;
 
 const BLOCKS_PER_BATCH = 20_000;
 /** Lists are long: one is compared for every tenth pair. */
 const PAIRS_PER_LIST = 10;
 
 /** Compares the logs of final blocks one by one, then a sample of the registry's own answers. */
-async function auditIndex(
-  call: Invocation,
-  network: Network,
-  rpcUrls: readonly string[],
-  store: Store,
-): Promise<AuditReport> {
+async function auditIndex(call: Invocation, network: Network, rpcUrls: readonly string[], store: Store) {
   const { chainId } = network;
   const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];
   const state = await store.chain(chainId);
@@ -124,10 +102,13 @@ async function auditIndex(
     from: first,
     to: last,
     logs,
+    /** Logs that the chain has and the index lacks. */
     missing,
+    /** Logs that the index has and the chain lacks. */
     surplus,
     pairs: statements.length,
     lists: lists.length,
+    /** Questions that the registry answers differently. */
     wrong: wrong.map(({ question }) => describeQuestion(question)),
   };
 }

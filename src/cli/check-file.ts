@@ -150,11 +150,9 @@ function readRow(cells: readonly string[], columns: Columns, width: number, defa
   }
 }
 
-const REGISTRY_NAMES = new Map<string, Registry>([
-  ['1', 1],
-  ['2', 2],
-  ['any', 'any'],
-]);
+const REGISTRY_NAMES = new Map(
+  ([1, 2, 'any'] as const).map((registry): [string, Registry] => [String(registry), registry]),
+);
 
 const fault = (error: string): Answered => ({ result: '', error });
 
@@ -176,12 +174,7 @@ async function answer(asked: readonly Asked[], ask: Ask, blocks: PinnedBlocks): 
 const NO_BATCHES = `The service at --url does not have POST ${BATCH_OPERATION.path}. Update the service, or query its database with DATABASE_URL.`;
 type Batch = ResponseOf<typeof BATCH_OPERATION>;
 
-async function askBatch(
-  questions: readonly Fields[],
-  pinned: PinnedBlock,
-  ask: Ask,
-  blocks: PinnedBlocks,
-): Promise<Answered[]> {
+async function askBatch(questions: readonly Fields[], pinned: PinnedBlock, ask: Ask, blocks: PinnedBlocks) {
   const path = urlFor(BATCH_OPERATION, { block: pinned.block, numbers: 'string' });
   const response = await ask(path, JSON.stringify({ questions }));
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody> & Partial<Batch>;

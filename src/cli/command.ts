@@ -88,10 +88,8 @@ function requireKnownOptions({ name, options = {} }: Command, args: readonly str
   for (const word of end < 0 ? args : args.slice(0, end)) {
     const [, given] = /^--([^=]+)/.exec(word) ?? [];
     if (given === undefined || options[given] !== undefined) continue;
-    const near = nearest(
-      given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-      Object.keys(options),
-    );
+    const dashed = given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const near = nearest(dashed, Object.keys(options));
     const hint = near === null ? '' : ` Did you mean --${near}?`;
     throw new UsageError(`Unknown option: --${given}.${hint} See delegations ${name} --help.`);
   }

@@ -1,9 +1,8 @@
 // All commands, in the order of delegations --help.
 
 import { delegates, history, vaults } from './any-lists.ts';
-import { exportCommand, importCommand } from './archive.ts';
+import { backup, exportCommand, importCommand } from './archive.ts';
 import { audit } from './audit.ts';
-import { backup } from './backup.ts';
 import { changes } from './changes.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';

@@ -22,12 +22,8 @@ ${alignColumns(VARIABLES.map(([name, otherwise, about]) => [name, `${about} [${o
     const warnings = configWarnings(call.environment, read);
     if (warnings.length > 0) process.exitCode = 1;
     if (call.isSet('json')) return writeOut(`${JSON.stringify({ settings, warnings })}\n`);
-    await writeOut(
-      `${tableOf(
-        ['NAME', 'VALUE', 'FROM'],
-        settings.map(({ name, value, source }) => [name, value, source]),
-      )}\n`,
-    );
+    const cells = settings.map(({ name, value, source }) => [name, value, source]);
+    await writeOut(`${tableOf(['NAME', 'VALUE', 'FROM'], cells)}\n`);
     for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
   },
 };

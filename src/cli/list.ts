@@ -70,13 +70,8 @@ async function writeTable(call: Invocation, ask: Ask): Promise<void> {
     const response = await ask(path);
     const page: DelegationRecord[] = await jsonOf<DelegationRecord[]>(response);
     if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
-    if (page.length > 0)
-      await writeOut(
-        `${tableOf(
-          NAMES,
-          page.map((row) => cellsOf(row, wallet)),
-        )}\n`,
-      );
+    const cells = page.map((row) => cellsOf(row, wallet));
+    if (page.length > 0) await writeOut(`${tableOf(NAMES, cells)}\n`);
     rows += page.length;
     const next: string | undefined = /<(\?[^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
     path = next === undefined ? null : path.slice(0, path.indexOf('?')) + next;

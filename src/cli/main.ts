@@ -78,10 +78,8 @@ function errorMessage(error: unknown): string {
 }
 
 function suggestion(word: string): string {
-  const near = nearest(
-    word,
-    COMMANDS.map((one) => one.name),
-  );
+  const names = COMMANDS.map((one) => one.name);
+  const near = nearest(word, names);
   return near === null ? '' : ` Did you mean ${near}?`;
 }
 

@@ -17,26 +17,14 @@ export interface PinnedBlock {
 }
 
 /** The block that an answer names. */
-export interface NamedBlock {
-  readonly number: number;
-  readonly hash: string | null;
-}
+type NamedBlock = { readonly number: number; readonly hash: string | null };
 
-export interface PinnedBlocks {
-  /** The pinned block of a chain, or the API's reason why there is none. */
-  of(chainId: number): Promise<PinnedBlock | string>;
-  /** How many rows are asked about together: one until the service has said how many it accepts. */
-  mostAtOnce(): number;
-  /** Throws if an answer is not from the pinned block. */
-  requireSame(pinned: PinnedBlock, answered: NamedBlock): Promise<void>;
-  /** Throws if a pinned block was replaced. Call it after the last row. */
-  confirm(): Promise<void>;
-}
+export type PinnedBlocks = ReturnType<typeof createPinnedBlocks>;
 
 const ZERO = `0x${'0'.repeat(40)}`;
 const DISCARD = 'Discard the output and run the command again.';
 
-export function createPinnedBlocks(call: Invocation, ask: Ask): PinnedBlocks {
+export function createPinnedBlocks(call: Invocation, ask: Ask) {
   const known = new Map<number, Promise<PinnedBlock | string>>();
   const final = new Set<number>();
   let mostAtOnce = 1;
@@ -70,6 +58,7 @@ export function createPinnedBlocks(call: Invocation, ask: Ask): PinnedBlocks {
     return { chainId, block, hash };
   }
 
+  /** Throws if an answer is not from the pinned block. */
   async function requireSame({ chainId, block, hash }: PinnedBlock, answered: NamedBlock): Promise<void> {
     if (answered.number !== block) throw new UsageError(NO_SERVICE);
     if (hash !== null && answered.hash === hash) return;
@@ -80,14 +69,17 @@ export function createPinnedBlocks(call: Invocation, ask: Ask): PinnedBlocks {
   }
 
   return {
-    of(chainId) {
+    /** The pinned block of a chain, or the API's reason why there is none. */
+    of(chainId: number): Promise<PinnedBlock | string> {
       const pinned = known.get(chainId) ?? pin(chainId);
       known.set(chainId, pinned);
       return pinned;
     },
+    /** How many rows are asked about together: one until the service has said how many it accepts. */
     mostAtOnce: () => mostAtOnce,
     requireSame,
-    async confirm() {
+    /** Throws if a pinned block was replaced. Call it after the last row. */
+    async confirm(): Promise<void> {
       for (const pinned of await Promise.all(known.values())) {
         if (typeof pinned === 'string') continue;
         const { chainId, block } = pinned;
@@ -108,19 +100,14 @@ function blockOf({ headers }: Response): NamedBlock {
   return { number, hash: headers.get('x-block-hash') };
 }
 
-interface Limit {
-  readonly most: number;
-  readonly seconds: number;
-}
-
 /** The rate limit of this caller; null if it has none. */
-function limitOf({ headers }: Response): Limit | null {
+function limitOf({ headers }: Response): { readonly most: number; readonly seconds: number } | null {
   const [, most, seconds] = /;q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
   return most === undefined ? null : { most: Number(most), seconds: Number(seconds) };
 }
 
 /** Says at once how long a file takes. */
-function limitText({ most, seconds }: Limit): string {
+function limitText({ most, seconds }: NonNullable<ReturnType<typeof limitOf>>): string {
   const minutes = Math.ceil((1000 / most) * (seconds / 60));
   return `The service answers ${most} rows in ${seconds} s, so 1,000 rows take about ${minutes} min. With an API key it is faster: --key.\n`;
 }

@@ -117,7 +117,7 @@ async function withDatabase(
   const names = usesProviders ? /^(DATABASE_URL|MAX_LAG_.*|RPC_URL_.*)$/ : /^(DATABASE_URL|MAX_LAG_.*)$/;
   const needed = Object.entries(environment).filter(([name]) => names.test(name));
   const config = readConfig(Object.fromEntries(needed));
-  const store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
+  await using store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
     if (!(error instanceof StoreError)) throw error;
     throw new UsageError(
       `${error.message}\nSet DATABASE_URL, or query a running service with --url http://localhost:8080`,
@@ -134,11 +134,7 @@ async function withDatabase(
     longLists: createLongLists(),
     streams: createChangeStreams(),
   });
-  try {
-    await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
-  } finally {
-    await store.close();
-  }
+  await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
 }
 
 /** The JSON of a successful response; throws the problem's text otherwise. Request numbers=string to keep big numbers exact. */

@@ -70,16 +70,12 @@ export function given(call: Invocation, param: OfferedParam): string | undefined
 }
 
 /** What the options of a command give for the parameters of an operation. */
-export function paramsOf(
-  call: Invocation,
-  { params }: Pick<OperationBase, 'params'>,
-): Record<string, string | undefined> {
+export function paramsOf(call: Invocation, { params }: Pick<OperationBase, 'params'>) {
   const offered = Object.entries(OPTION_OF).filter(([name, option]) => option !== null && name in params);
-  const values = offered.map(([name, option]) => [
-    name,
-    call.isSet(String(option)) ? 'true' : given(call, name as OfferedParam),
-  ]);
-  return { ...Object.fromEntries(values), ...timesOf(call), ...('rights' in params && { rights: rightsOption(call) }) };
+  const textOf = (name: string, option: string) => (call.isSet(option) ? 'true' : given(call, name as OfferedParam));
+  const values = offered.map(([name, option]) => [name, textOf(name, String(option))]);
+  const known: Record<string, string | undefined> = Object.fromEntries(values);
+  return { ...known, ...timesOf(call), ...('rights' in params && { rights: rightsOption(call) }) };
 }
 
 /** The wallet that a command is about. */

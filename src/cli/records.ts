@@ -23,12 +23,8 @@ export function readAction<const A extends string>(
 }
 
 export async function withAccounts(call: Invocation, work: (accounts: Accounts) => Promise<void>): Promise<void> {
-  const accounts = await openAccounts(readConfig(call.environment).databaseUrl, { mustExist: true });
-  try {
-    await work(accounts);
-  } finally {
-    await accounts.close();
-  }
+  await using accounts = await openAccounts(readConfig(call.environment).databaseUrl, { mustExist: true });
+  await work(accounts);
 }
 
 /** Pages are large enough that few databases have a second one. */
@@ -44,10 +40,7 @@ interface Listed<R> {
 }
 
 /** Prints all records. The columns of each page are aligned on their own. */
-export async function printRecords<R extends { readonly id: number }>(
-  asJson: boolean,
-  listed: Listed<R>,
-): Promise<void> {
+export async function printRecords<R extends { readonly id: number }>(asJson: boolean, listed: Listed<R>) {
   let page: R[] = [];
   let isEmpty = true;
   do {

@@ -27,21 +27,17 @@ older block that has one. A running follower continues from there.`,
 
 /** Rolls back to the newest block at or below `to` whose hash is stored. */
 async function rewindChain(databaseUrl: string, chainId: number, to: number): Promise<void> {
-  const store = await openStore(databaseUrl, { mustExist: true });
-  try {
-    const state = await store.chain(chainId);
-    if (state?.head == null) throw new UsageError(`Chain ${chainId} is not in this database.`);
-    if (to >= state.head.number)
-      throw new UsageError(`Nothing to roll back: chain ${chainId} is at block ${state.head.number}.`);
-    const target = await store.newestBlock(chainId, to);
-    if (target === null)
-      throw new UsageError(`No block hash is stored at or below ${to}. Start again with an empty database.`);
-    const { epoch, head } = await store.claim(chainId, state.firstBlock);
-    // One commit: a running follower can claim the chain right after it.
-    const back = { rollbackTo: target.number, head: target, resume: true } as const;
-    await store.apply({ chainId, epoch, after: head, blocks: [], ...back });
-    await writeOut(`Chain ${chainId}: rolled back from block ${state.head.number} to block ${target.number}.\n`);
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(databaseUrl, { mustExist: true });
+  const state = await store.chain(chainId);
+  if (state?.head == null) throw new UsageError(`Chain ${chainId} is not in this database.`);
+  if (to >= state.head.number)
+    throw new UsageError(`Nothing to roll back: chain ${chainId} is at block ${state.head.number}.`);
+  const target = await store.newestBlock(chainId, to);
+  if (target === null)
+    throw new UsageError(`No block hash is stored at or below ${to}. Start again with an empty database.`);
+  const { epoch, head } = await store.claim(chainId, state.firstBlock);
+  // One commit: a running follower can claim the chain right after it.
+  const back = { rollbackTo: target.number, head: target, resume: true } as const;
+  await store.apply({ chainId, epoch, after: head, blocks: [], ...back });
+  await writeOut(`Chain ${chainId}: rolled back from block ${state.head.number} to block ${target.number}.\n`);
 }

@@ -1,7 +1,7 @@
 // delegations sandbox: runs the whole service on a local chain.
 
 import { UsageError } from '../service/usage-error.ts';
-import type { Command } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 
 export const sandbox: Command = {
   name: 'sandbox',
@@ -42,25 +42,21 @@ Reads HOST, PORT, METRICS_HOST, METRICS_PORT and LOG_LEVEL [127.0.0.1, 8080, 127
     // Imported here so that no other command loads the local chain.
     const { runSandbox } = await import('../sandbox/run-sandbox.ts');
     await runSandbox(call.environment, {
-      port: readPort('port', call.number('port')),
-      rpcPort: readPort('rpc-port', call.number('rpc-port')),
+      port: readUpTo(65_535, call, 'port'),
+      rpcPort: readUpTo(65_535, call, 'rpc-port'),
       scenario: call.text('scenario'),
-      interval: readInterval(call.number('interval')),
+      interval: readUpTo(MAX_INTERVAL, call, 'interval', ' seconds'),
       quiet: call.isSet('quiet'),
     });
   },
 };
 
-function readPort(option: string, port: number | undefined): number | undefined {
-  if (port !== undefined && port > 65_535) throw new UsageError(`--${option} must be from 0 to 65535, got ${port}.`);
-  return port;
-}
-
-/** A timer cannot wait for longer. */
+/** Seconds. A timer cannot wait for longer. */
 const MAX_INTERVAL = 86_400;
 
-function readInterval(seconds: number | undefined): number | undefined {
-  if (seconds !== undefined && seconds > MAX_INTERVAL)
-    throw new UsageError(`--interval must be from 0 to ${MAX_INTERVAL} seconds, got ${seconds}.`);
-  return seconds;
+function readUpTo(most: number, call: Invocation, option: string, unit = ''): number | undefined {
+  const given = call.number(option);
+  if (given !== undefined && given > most)
+    throw new UsageError(`--${option} must be from 0 to ${most}${unit}, got ${given}.`);
+  return given;
 }

@@ -181,13 +181,9 @@ async function withStore(
   { databaseUrl, chains }: Config,
   work: (store: Store, served: ReadonlySet<number>) => Promise<void>,
 ): Promise<void> {
-  const store = await openStore(databaseUrl, { readOnly: true, mustExist: true });
-  try {
-    const stored = (await store.chains()).map(({ chainId }) => chainId).filter((chainId) => NETWORKS.has(chainId));
-    await work(store, new Set([...stored, ...chains.keys()]));
-  } finally {
-    await store.close();
-  }
+  await using store = await openStore(databaseUrl, { readOnly: true, mustExist: true });
+  const stored = (await store.chains()).map(({ chainId }) => chainId).filter((chainId) => NETWORKS.has(chainId));
+  await work(store, new Set([...stored, ...chains.keys()]));
 }
 
 async function report(id: number, type: string, text: string, call: Invocation): Promise<void> {

@@ -45,18 +45,7 @@ const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
 /** Random transactions in the history. */
 const RANDOM_CALLS = 40;
 
-export interface Activity {
-  /** Funds the test accounts, so that everybody can send transactions from them. */
-  fundTestAccounts(): Promise<void>;
-  /** Deploys the tokens and makes the history, from a Unix time in seconds until now. */
-  makeHistory(startedAt: number): Promise<void>;
-  /** Makes each call in a block of its own, and then an empty block of now. */
-  makeCalls(calls: readonly TimedCall[]): Promise<void>;
-  /** Sends a random transaction, and describes it. */
-  step(): Promise<string>;
-}
-
-export function createActivity(rpc: Rpc, random: () => number): Activity {
+export function createActivity(rpc: Rpc, random: () => number) {
   const { registries } = NETWORKS.get(1) as Network;
   const smart = new Set<string>(Object.values(SMART));
   const ready = new Set<string>();
@@ -104,6 +93,7 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
     ]);
   }
 
+  /** Makes each call in a block of its own, and then an empty block of now. */
   async function makeCalls(calls: readonly TimedCall[]): Promise<void> {
     let last = 0;
     const setTime = async (at: number) => {
@@ -120,10 +110,12 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
   }
 
   return {
+    /** Funds the test accounts, so that everybody can send transactions from them. */
     async fundTestAccounts() {
       for (const { address } of TEST_ACCOUNTS) await prepare(address.toLowerCase());
     },
-    async makeHistory(startedAt) {
+    /** Deploys the tokens and makes the history, from a Unix time in seconds until now. */
+    async makeHistory(startedAt: number) {
       await prepare(OTHER.Relay);
       await deployTokens(rpc);
       const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
@@ -131,6 +123,7 @@ export function createActivity(rpc: Rpc, random: () => number): Activity {
       await makeCalls(all.map(([day, call]) => ({ at: Math.floor(startedAt + day * DAY_SECONDS), call })));
     },
     makeCalls,
+    /** Sends a random transaction, and describes it. */
     async step() {
       const call = randomCall();
       await send(call);

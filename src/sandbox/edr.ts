@@ -17,13 +17,8 @@ interface Provider {
 
 interface Context {
   registerProviderFactory(chainType: string, factory: unknown): Promise<void>;
-  createProvider(
-    chainType: string,
-    config: object,
-    logger: object,
-    subscriptions: object,
-    decoder: unknown,
-  ): Promise<Provider>;
+  /** The rest: configuration, logger, subscriptions and decoder. */
+  createProvider(chainType: string, ...rest: unknown[]): Promise<Provider>;
 }
 
 interface Native {

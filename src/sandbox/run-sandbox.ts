@@ -7,7 +7,7 @@ import { type CreatedKey, openAccounts } from '../accounts/accounts.ts';
 import type { Environment } from '../service/config.ts';
 import { type RunningService, startService } from '../service/run-service.ts';
 import { UsageError } from '../service/usage-error.ts';
-import { type Activity, createActivity, HISTORY_DAYS } from './activity.ts';
+import { createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
 import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
 import { readScenario, type Scenario } from './scenario.ts';
@@ -72,7 +72,7 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
       print(
         await welcomeText({ ...connection, metricsUrl: service.metricsUrl, interval, hasHistory: scenario === null }),
       );
-    await runActivity(activity, { evm, interval, signal, print });
+    await runActivity(evm, interval, signal, async () => print(`  · ${await activity.step()}`));
   } finally {
     if (signal.aborted) print('\nStopping…');
     for (const cleanup of cleanups.reverse()) await cleanup();
@@ -101,13 +101,9 @@ function createFolder(): string {
 }
 
 async function createKey(databaseUrl: string): Promise<string> {
-  const accounts = await openAccounts(databaseUrl);
-  try {
-    const created = await accounts.create({ label: 'sandbox', now: Math.floor(Date.now() / 1000) });
-    return (created as CreatedKey).text;
-  } finally {
-    await accounts.close();
-  }
+  await using accounts = await openAccounts(databaseUrl);
+  const created = await accounts.create({ label: 'sandbox', now: Math.floor(Date.now() / 1000) });
+  return (created as CreatedKey).text;
 }
 
 async function waitUntilIndexed(service: RunningService, evm: Evm, signal: AbortSignal): Promise<void> {
@@ -124,29 +120,21 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
     );
 }
 
-interface ActivityOptions {
-  readonly evm: Evm;
-  readonly interval: number;
-  readonly signal: AbortSignal;
-  readonly print: (text: string) => void;
-}
-
-/** Resolves when the signal is given. Throws if the chain exits. */
-async function runActivity(activity: Activity, { evm, interval, signal, print }: ActivityOptions): Promise<void> {
+/** Calls `step` every so many seconds, and never if that is 0. Resolves when the signal is given. Throws if the chain exits. */
+async function runActivity(evm: Evm, interval: number, signal: AbortSignal, step: () => Promise<void>): Promise<void> {
   const ended = Promise.withResolvers<void>();
   if (signal.aborted) return;
   signal.addEventListener('abort', () => ended.resolve());
   void evm.ended.then(() => ended.reject(new UsageError('The local chain exited, so the sandbox stops.')));
   let isBusy = false;
-  const step = async () => {
+  const stepOnce = async () => {
     if (isBusy) return;
     isBusy = true;
     // A chain that exits during the step is reported above.
-    const text = await activity.step().catch(() => null);
+    await step().catch(() => {});
     isBusy = false;
-    if (text !== null) print(`  · ${text}`);
   };
-  const timer = interval === 0 ? undefined : setInterval(step, 1000 * interval);
+  const timer = interval === 0 ? undefined : setInterval(stepOnce, 1000 * interval);
   try {
     await ended.promise;
   } finally {

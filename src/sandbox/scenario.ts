@@ -14,6 +14,9 @@ export interface TimedCall {
   readonly call: RegistryCall;
 }
 
+/** A step without a time follows a second after the one before. */
+type Step = { readonly call: RegistryCall; readonly at: number | undefined };
+
 export interface Scenario {
   /** Unix seconds: the time of block 0. */
   readonly startedAt: number;
@@ -50,7 +53,7 @@ const WHOLE_REVOCATIONS = {
 /** Throws a UsageError that names the file, the line and the field. */
 export function readScenario(text: string, name: string, now = Math.floor(Date.now() / 1000)): Scenario {
   const reader = createJsonReader(text);
-  const steps: { readonly call: RegistryCall; readonly at: number | undefined }[] = [];
+  const steps: Step[] = [];
   const fail = (position: number, detail: string): never => {
     const line = text.slice(0, position).split('\n').length;
     throw new UsageError(`${name}, line ${line}: ${detail}. See docs/integrating.md, "In your tests".`);
@@ -80,11 +83,7 @@ export function readScenario(text: string, name: string, now = Math.floor(Date.n
   return withTimes(steps, now);
 }
 
-/** A step without a time follows a second after the one before. */
-function withTimes(
-  steps: readonly { readonly call: RegistryCall; readonly at: number | undefined }[],
-  now: number,
-): Scenario {
+function withTimes(steps: readonly Step[], now: number): Scenario {
   const timed = steps.findIndex(({ at }) => at !== undefined);
   const startedAt = (timed < 0 ? now - steps.length : (steps[timed]?.at as number) - timed) - 1;
   let last = startedAt;
@@ -95,7 +94,7 @@ function withTimes(
   return { startedAt, calls };
 }
 
-function readStep(value: JsonValue): { call: RegistryCall; at: number | undefined } {
+function readStep(value: JsonValue): Step {
   if (!isObject(value)) throw new Fault('must be an object such as {"grant": "ALL", "from": "0x…", "to": "0x…"}');
   const [repeated] = value.repeated;
   if (repeated !== undefined) throw new Fault(`${repeated} is given more than once`);

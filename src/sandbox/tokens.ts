@@ -4,6 +4,7 @@ import artifacts from '../../contracts/artifacts.json' with { type: 'json' };
 import { EXAMPLE_TOKENS } from '../api/examples.ts';
 import type { Rpc } from '../chain/rpc/rpc.ts';
 import type { Address } from '../registry/delegation.ts';
+import { word } from '../registry/registry-call.ts';
 import { ACTIVE, COLD, CONTRACTS, OTHER, SMART } from './wallets.ts';
 
 const UNIT = 10n ** 18n;
@@ -36,9 +37,6 @@ const CARDS: readonly (readonly [owner: Address, tokenId: bigint, amount: bigint
 const MINT = '40c10f19';
 const MINT_CARDS = '156e29f6';
 
-const word = (value: Address | bigint) =>
-  typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).padStart(64, '0');
-
 /** Puts the contracts on the chain and mints their tokens. The relay must be funded. */
 export async function deployTokens(rpc: Rpc): Promise<void> {
   for (const [address, { code }] of [
@@ -52,7 +50,7 @@ export async function deployTokens(rpc: Rpc): Promise<void> {
     await rpc.call('hardhat_setCode', [address, code]);
   const mint = (to: Address, selector: string, args: readonly (Address | bigint)[]) =>
     rpc.call('eth_sendTransaction', [
-      { from: OTHER.Relay, to, data: `0x${selector}${args.map(word).join('')}`, gas: '0x2dc6c0' },
+      { from: OTHER.Relay, to, data: `0x${selector}${args.map((arg) => word(String(arg))).join('')}`, gas: '0x2dc6c0' },
     ]);
   for (const [contract, owner, tokenId] of COLLECTIONS) await mint(contract, MINT, [owner, tokenId]);
   for (const [contract, owner, amount] of COINS) await mint(contract, MINT, [owner, amount]);

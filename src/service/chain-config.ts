@@ -12,13 +12,6 @@ export interface ChainConfig {
   readonly pollMs?: number;
 }
 
-export interface ChainConfigs {
-  /** The chains to follow, by chain id. */
-  readonly chains: ReadonlyMap<number, ChainConfig>;
-  /** Seconds, for chains where the operator overrides the network's limit. */
-  readonly maxLag: ReadonlyMap<number, number>;
-}
-
 export const CHAIN_VARIABLES = [
   ['RPC_URL_<chainId>', 'not followed', "the chain's providers: one URL, or several separated by commas"],
   ['START_BLOCK_<chainId>', 'registry deployment', 'first block to index'],
@@ -53,7 +46,7 @@ const SETTINGS = [
   ['MAX_LAG_', 'maxLag', '120', integer(0, 31_536_000)],
 ] as const;
 
-export function readChains(environment: Environment, fault: ReportFault): ChainConfigs {
+export function readChains(environment: Environment, fault: ReportFault) {
   const settings = new Map<number, Partial<ChainConfig> & { maxLag?: number }>();
   for (const [name, text] of Object.entries(environment)) {
     const setting = SETTINGS.find(([prefix]) => name.startsWith(prefix));
@@ -66,12 +59,15 @@ export function readChains(environment: Environment, fault: ReportFault): ChainC
     else if (value === undefined) fault(name, `must be ${kind.rule}`, example);
     else settings.set(Number(chain), { ...settings.get(Number(chain)), [field]: value });
   }
-  const [chains, limits] = [new Map<number, ChainConfig>(), new Map<number, number>()];
-  for (const [chainId, { maxLag, rpcUrls, ...rest }] of settings) {
-    if (maxLag !== undefined) limits.set(chainId, maxLag);
+  /** The chains to follow, by chain id. */
+  const chains = new Map<number, ChainConfig>();
+  /** Seconds, for chains where the operator overrides the network's limit. */
+  const maxLag = new Map<number, number>();
+  for (const [chainId, { maxLag: lag, rpcUrls, ...rest }] of settings) {
+    if (lag !== undefined) maxLag.set(chainId, lag);
     if (rpcUrls !== undefined) chains.set(chainId, { rpcUrls, ...rest });
     else if (Object.keys(rest).length > 0)
       fault(`RPC_URL_${chainId}`, 'is missing, but other variables of that chain are set', 'https://node.example');
   }
-  return { chains, maxLag: limits };
+  return { chains, maxLag };
 }

@@ -1,7 +1,14 @@
-// Runs a child process and restarts it when it exits or stops responding.
+// Runs child processes and restarts them when they exit or stop responding. The follower is one, so that neither it nor the API can block
+// the other.
 
+import type { DeniedSample } from '../chain/audit/denied-sample.ts';
+import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import type { PoolStatus } from '../store/engine.ts';
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
+import type { Metrics, ProcessMetrics } from './metrics.ts';
+import { readProcessStats } from './process-stats.ts';
+import type { FollowerReport } from './progress.ts';
 import { selfCommand } from './self-command.ts';
 import { isForcedExit } from './stop-signal.ts';
 
@@ -12,24 +19,13 @@ export interface ChildOptions {
   readonly environment: Environment;
   readonly log: Log;
   /** Called with each IPC message of the process. */
-  readonly onMessage: (message: unknown, child: Child) => void;
+  readonly onMessage: (message: unknown, send: (message: unknown) => void) => void;
   /** A process that has sent a message and then sends none for this long is frozen: it is killed and restarted. */
   readonly unresponsiveMs: number;
   /** A process that has not exited this long after SIGTERM is killed. */
   readonly stopTimeoutMs: number;
   /** The process exited on its own and will be restarted. */
   readonly onExit?: () => void;
-}
-
-export interface Child {
-  send(message: unknown): void;
-  readonly isAlive: boolean;
-  /** Null while it does not run. */
-  readonly pid: number | null;
-  /** Sends SIGTERM and waits for the exit. */
-  stop(): Promise<void>;
-  /** Resolves with the first exit code, or the reason why there is none. */
-  readonly firstExit: Promise<unknown>;
 }
 
 /** Silence is counted in timer runs, not in time, because this process may have been blocked itself. */
@@ -45,7 +41,7 @@ process.once('exit', (code) => {
   if (isForcedExit(code)) for (const child of running) child.kill('SIGKILL');
 });
 
-export function startChild(options: ChildOptions): Child {
+export function startChild(options: ChildOptions) {
   const { name, args, environment, log, unresponsiveMs, stopTimeoutMs, onMessage, onExit } = options;
   let stopped = false;
   let backoff = FIRST_BACKOFF_MS;
@@ -62,6 +58,13 @@ export function startChild(options: ChildOptions): Child {
     current?.kill('SIGKILL');
   }, unresponsiveMs / CHECKS);
 
+  const send = (message: unknown) => {
+    try {
+      current?.send(message);
+    } catch {
+      // The process is exiting.
+    }
+  };
   /** Resolves with the exit code, or the reason why there is none. */
   const runOnce = async (): Promise<number | string> => {
     silentChecks = null;
@@ -72,7 +75,7 @@ export function startChild(options: ChildOptions): Child {
         stderr: 'inherit',
         ipc(message) {
           silentChecks = 0;
-          onMessage(message, child);
+          onMessage(message, send);
         },
       });
       running.add(current);
@@ -103,20 +106,14 @@ export function startChild(options: ChildOptions): Child {
     }
   };
 
-  const child: Child = {
-    send(message) {
-      try {
-        current?.send(message);
-      } catch {
-        // The process is exiting.
-      }
-    },
-    get isAlive() {
-      return current !== null;
-    },
-    get pid() {
+  const stoppedRunning = run();
+  return {
+    send,
+    /** Null while it does not run. */
+    get pid(): number | null {
       return current?.pid ?? null;
     },
+    /** Sends SIGTERM and waits for the exit. */
     async stop() {
       stopped = true;
       wake();
@@ -126,8 +123,51 @@ export function startChild(options: ChildOptions): Child {
       clearTimeout(timeout);
       clearInterval(watch);
     },
+    /** Resolves with the first exit code, or the reason why there is none. */
     firstExit: firstExit.promise,
   };
-  const stoppedRunning = run();
-  return child;
+}
+
+/** The follower sends its status every second, but a long write to the store can block it. */
+const FOLLOWER_UNRESPONSIVE_MS = 120_000;
+const FOLLOWER_STOP_MS = 15_000;
+
+/** Starts the follower and sends it the sample of denied questions, for its audit. */
+export function startFollowerProcess(
+  log: Log,
+  metrics: Metrics,
+  takeDenied: DeniedSample['take'],
+  environment: Environment,
+) {
+  let chains: readonly FollowerStatus[] = [];
+  let pool: PoolStatus | null = null;
+  const child = startChild({
+    name: 'follower',
+    args: ['follow'],
+    environment,
+    log,
+    unresponsiveMs: FOLLOWER_UNRESPONSIVE_MS,
+    stopTimeoutMs: FOLLOWER_STOP_MS,
+    onExit: () => {
+      [chains, pool] = [[], null];
+    },
+    onMessage(message, send) {
+      const status = message as Partial<FollowerReport>;
+      if (status.type !== 'follower-status' || status.chains === undefined) return;
+      [chains, pool] = [status.chains, status.pool ?? null];
+      if (status.counts !== undefined) metrics.add(status.counts);
+      const denied = takeDenied();
+      if (denied.length > 0) send({ type: 'denied', denied });
+    },
+  });
+  return {
+    /** The last status that the process sent. */
+    followerStatus: () => chains,
+    metrics: (): ProcessMetrics => ({
+      name: 'follower',
+      stats: child.pid === null ? null : readProcessStats(child.pid),
+      pool,
+    }),
+    stop: child.stop,
+  };
 }

@@ -11,7 +11,7 @@ import { CHAIN_VARIABLES } from './chain-config.ts';
 import { type Config, type Environment, VARIABLES } from './config.ts';
 import type { Log } from './log.ts';
 
-export interface Setting {
+interface Setting {
   readonly name: string;
   /** Without secrets. */
   readonly value: string;
@@ -22,6 +22,9 @@ export interface Setting {
 const SECRETS: readonly string[] = ['OTEL_EXPORTER_OTLP_HEADERS'];
 const CHAIN_NAMES = CHAIN_VARIABLES.map(([name]) => name.replace('<chainId>', ''));
 const PLAIN = VARIABLES.filter(([name]) => !name.includes('<chainId>'));
+/** What a misspelled name can be meant for. */
+const CHAIN_STEMS = CHAIN_NAMES.map((prefix) => prefix.slice(0, -1));
+const PLAIN_NAMES = PLAIN.map(([name]) => name).filter((name) => name.includes('_'));
 const ofChain = (name: string) => CHAIN_NAMES.some((prefix) => name.startsWith(prefix));
 
 /** Hides user, password, path and query: each of them can be a key. A database keeps its name. */
@@ -119,15 +122,9 @@ function openDoors(config: Config): string[] {
 function misspelling(name: string): string | null {
   if (!name.includes('_') || ofChain(name) || PLAIN.some(([known]) => known === name)) return null;
   const [, stem = name, chain = ''] = /^(.+?)_?(\d+)$/.exec(name) ?? [];
-  const perChain = nearest(
-    stem,
-    CHAIN_NAMES.map((prefix) => prefix.slice(0, -1)),
-  );
+  const perChain = nearest(stem, CHAIN_STEMS);
   if (perChain !== null) return `${name} is not used. Did you mean ${perChain}_${chain || '1'}?`;
-  const plain = nearest(
-    name,
-    PLAIN.map(([known]) => known).filter((known) => known.includes('_')),
-  );
+  const plain = nearest(name, PLAIN_NAMES);
   return plain === null ? null : `${name} is not used. Did you mean ${plain}?`;
 }
 

@@ -18,22 +18,7 @@ import type { Log } from './log.ts';
 import { createFailureFilter, createProviderLog } from './outage-log.ts';
 import { createProgressRate } from './progress.ts';
 
-export interface FollowedChain {
-  readonly chainId: number;
-  /** Passes questions that callers asked: those answered no to the auditor, those refused as unread to the follower. */
-  sampleQuestions(denied: readonly Question[], unread: readonly Question[]): void;
-  status(): FollowerStatus;
-  /** Resolves once the signal has stopped everything. */
-  readonly stopped: Promise<void>;
-}
-
-interface FollowChainOptions {
-  readonly network: Network;
-  readonly chain: ChainConfig;
-  readonly store: Store;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
+export type FollowedChain = ReturnType<typeof followChain>;
 
 /** Events that are no trouble. */
 const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', 'proofs']);
@@ -41,7 +26,7 @@ const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', '
 /** By provider, then by cause. */
 type ProviderFailures = Record<string, Partial<Record<ProviderCause, number>>>;
 
-export function followChain({ network, chain, store, log, signal }: FollowChainOptions): FollowedChain {
+export function followChain(network: Network, chain: ChainConfig, store: Store, log: Log, signal: AbortSignal) {
   const { chainId } = network;
   const rpc = createRpcStats();
   const events: Partial<Record<FollowerEvent['type'], number>> = {};
@@ -140,12 +125,14 @@ export function followChain({ network, chain, store, log, signal }: FollowChainO
   const measure = createProgressRate();
   return {
     chainId,
-    sampleQuestions(denied, unread) {
+    /** Passes questions that callers asked: those answered no to the auditor, those refused as unread to the follower. */
+    sampleQuestions(denied: readonly Question[], unread: readonly Question[]): void {
       running?.auditor.addDenied(denied);
       for (const { from, to } of unread) running?.follower.prioritize(from, to);
     },
+    /** Resolves once the signal has stopped everything. */
     stopped,
-    status() {
+    status(): FollowerStatus {
       const { firstBlock = null, head = null } = running?.follower.state ?? {};
       const { tip = null, logs = 0 } = running?.follower ?? {};
       // Before its first commit, a chain starts below its first block.

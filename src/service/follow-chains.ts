@@ -3,7 +3,6 @@
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { type FollowedChain, followChain } from './follow-chain.ts';
@@ -21,30 +20,20 @@ export async function followChains(environment: Environment): Promise<void> {
   const config = readConfig(environment);
   const counted = createMetrics();
   const log = openLog(config.logLevel, () => counted.count('delegations_log_dropped_lines_total'));
-  const onError = createErrorLog(log);
   // The parent of a child process has logged the start and migrated the database.
   if (!process.connected) {
     logStart(log, environment, config, true);
     await migrateFirst(config, environment, log, { hasApi: false });
   }
-  const store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'follower' });
-  try {
-    await followUntilStopped(config, store, counted, log, onError);
-  } finally {
-    await store.close();
-  }
+  await followUntilStopped(config, counted, log);
   log('info', 'stopped following');
   // An open IPC channel would keep this process alive.
   process.disconnect?.();
 }
 
-async function followUntilStopped(
-  config: Config,
-  store: Store,
-  counted: Metrics,
-  log: Log,
-  onError: (error: unknown) => void,
-): Promise<void> {
+async function followUntilStopped(config: Config, counted: Metrics, log: Log): Promise<void> {
+  const onError = createErrorLog(log);
+  await using store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'follower' });
   let chains: readonly FollowedChain[] = [];
   const followerStatus = () => chains.map((chain) => chain.status());
   const view = () => ({
@@ -57,10 +46,9 @@ async function followUntilStopped(
     ? null
     : startMetrics({ ...config, ...createFreshness(config), store, chainIds, metrics: counted, log, view, onError });
   const stopping = new AbortController();
-  chains = [...config.chains].map(([chainId, chain]) => {
-    const network = NETWORKS.get(chainId) as Network;
-    return followChain({ network, chain, store, log, signal: stopping.signal });
-  });
+  chains = [...config.chains].map(([chainId, chain]) =>
+    followChain(NETWORKS.get(chainId) as Network, chain, store, log, stopping.signal),
+  );
   log('info', 'following', { chainIds: [...chainIds], ...(metrics && { metrics: metrics.url }) });
   const onDenied = (...[chainId, denied, unread]: ReturnType<DeniedSample['take']>[number]) => {
     chains.find((chain) => chain.chainId === chainId)?.sampleQuestions(denied, unread);

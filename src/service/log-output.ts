@@ -2,13 +2,6 @@
 
 import { write, writeSync } from 'node:fs';
 
-export interface LogOutput {
-  /** Queues the line. False if the line is dropped: the queue is full, or has not yet been half emptied since. */
-  write(line: string): boolean;
-  /** Resolves with true once every line is written, with false if that takes longer than a second. */
-  flush(): Promise<boolean>;
-}
-
 /** PIPE_BUF on Linux: a write up to this size is atomic, so lines of several processes on one pipe do not mix. */
 const ATOMIC_BYTES = 4096;
 /** Lines are collected this long: the hand-over to another thread costs more than a request. */
@@ -28,7 +21,7 @@ const STALLED_MS = 100;
  * thread, one at a time, because a pipe that nobody reads blocks the thread that writes to it. `onRoomAgain` is called when a full
  * queue takes lines again.
  */
-export function createLogOutput(fd: number, onRoomAgain: () => void): LogOutput {
+export function createLogOutput(fd: number, onRoomAgain: () => void) {
   const batches: Buffer[] = [];
   let [open, openBytes, waitingBytes] = ['', 0, 0];
   let [isScheduled, isFull, hasFailed, writingSince] = [false, false, false, Number.POSITIVE_INFINITY];
@@ -82,7 +75,8 @@ export function createLogOutput(fd: number, onRoomAgain: () => void): LogOutput 
   });
 
   return {
-    write(line) {
+    /** Queues the line. False if the line is dropped: the queue is full, or has not yet been half emptied since. */
+    write(line: string): boolean {
       const size = Buffer.byteLength(line);
       isFull ||= waitingBytes + size > MAX_WAITING_BYTES;
       if (isFull) return false;
@@ -93,7 +87,8 @@ export function createLogOutput(fd: number, onRoomAgain: () => void): LogOutput 
       if (!isScheduled) schedule();
       return true;
     },
-    async flush() {
+    /** Resolves with true once every line is written, with false if that takes longer than a second. */
+    async flush(): Promise<boolean> {
       const deadline = performance.now() + FLUSH_MS;
       while (waitingBytes > 0 && performance.now() < deadline) await Bun.sleep(2);
       return waitingBytes === 0;

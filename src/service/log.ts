@@ -1,6 +1,6 @@
 // Writes the log: one JSON line per event. Of a request, only the matched route is logged, nothing else that the caller sent.
 
-import { createLogOutput, type LogOutput } from './log-output.ts';
+import { createLogOutput } from './log-output.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -25,7 +25,7 @@ export function createLog(minimum: LogLevel, write: (line: string) => void, cont
 }
 
 const STDOUT = 1;
-const outputs: LogOutput[] = [];
+const outputs: ReturnType<typeof createLogOutput>[] = [];
 
 /** Logs to standard output. Lines that cannot be written are dropped; the log says how many as soon as it can. */
 export function openLog(minimum: LogLevel, onDropped: (lines: number) => void, context: object = {}): Log {
@@ -51,6 +51,8 @@ export async function flushLog(): Promise<boolean> {
   return flushed.every(Boolean);
 }
 
+export type OnError = (error: unknown) => void;
+
 /** The same error in a row is logged once per interval. */
 const REPEAT_MS = 5000;
 
@@ -69,7 +71,7 @@ export function createErrorLog(log: Log): (error: unknown, request?: object) => 
 const REMIND_MS = 5 * 60_000;
 
 /** Logs that something failed which the service works without: again after five minutes, and without a stack. */
-export function createWarningLog(log: Log, message: string): (error: unknown) => void {
+export function createWarningLog(log: Log, message: string): OnError {
   let loggedAt = Number.NEGATIVE_INFINITY;
   let times = 0;
   return (error) => {

@@ -36,15 +36,7 @@ export interface Counts {
   readonly latencies: Readonly<Record<string, Readonly<Latency>>>;
 }
 
-export interface Metrics {
-  observe(answered: Pick<Answered, 'route' | 'status' | 'seconds' | 'problem'>): void;
-  count(counter: Counter, label?: string): void;
-  /** Adds the counts of another process. */
-  add(counts: Counts): void;
-  /** Returns the counts and resets them. */
-  take(): Counts;
-  list(view: MetricsView): readonly Family[];
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** State of the optional parts; null for a part that this service does not have. */
 export interface Health {
@@ -95,7 +87,7 @@ export interface Histogram extends Latency {
 }
 export type Sample = readonly [labels: Labels, value: number | Histogram];
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   let counters = emptyCounters();
   let latencies = new Map<string, Latency>();
   const count = (counter: Counter, labels: string, times: number) => {
@@ -111,13 +103,14 @@ export function createMetrics(): Metrics {
     return latency;
   };
   return {
-    observe({ route, status, seconds, problem }) {
+    observe({ route, status, seconds, problem }: Pick<Answered, 'route' | 'status' | 'seconds' | 'problem'>): void {
       count('delegations_requests_total', route + SEPARATOR + status, 1);
       if (problem !== undefined) count('delegations_problems_total', problem, 1);
       countLatency(latencyOf(route), BUCKETS, seconds);
     },
-    count: (counter, label = '') => count(counter, label, 1),
-    add(more) {
+    count: (counter: Counter, label = '') => count(counter, label, 1),
+    /** Adds the counts of another process. */
+    add(more: Counts): void {
       for (const name of COUNTER_NAMES)
         for (const [labels, times] of Object.entries(more.counters[name] ?? {})) count(name, labels, times);
       for (const [route, { counts, sum, total }] of Object.entries(more.latencies)) {
@@ -127,7 +120,8 @@ export function createMetrics(): Metrics {
         latency.total += total;
       }
     },
-    take() {
+    /** Returns the counts and resets them. */
+    take(): Counts {
       const taken = {
         counters: Object.fromEntries(COUNTER_NAMES.map((name) => [name, Object.fromEntries(counters[name])])),
         latencies: Object.fromEntries(latencies),
@@ -135,7 +129,7 @@ export function createMetrics(): Metrics {
       [counters, latencies] = [emptyCounters(), new Map()];
       return taken;
     },
-    list: ({ store, followers, health, workers, processes = [] }) => [
+    list: ({ store, followers, health, workers, processes = [] }: MetricsView): readonly Family[] => [
       ...COUNTER_NAMES.map((name): Family => {
         const [labels, help] = COUNTERS[name];
         const samples = [...counters[name]].map(([values, times]): Sample => {
@@ -159,8 +153,8 @@ const emptyCounters = () =>
   ) as Record<Counter, Map<string, number>>;
 
 type Value = number | boolean | null | undefined;
-/** The name and help of a metric, and what it is for one item: a value, or several with labels of their own. */
-type Row<T> = readonly [name: string, help: string, of: (item: T) => Value | readonly Sample[]];
+/** The name and help of a metric, and what it is for one item: a field, a value, or several with labels of their own. */
+type Row<T> = readonly [name: string, help: string, of: keyof T | ((item: T) => Value | readonly Sample[])];
 
 const familiesOf = <T>(items: readonly T[], labelsOf: (item: T) => Labels, rows: readonly Row<T>[]): Family[] =>
   rows.map(([name, help, of]) => ({
@@ -168,7 +162,8 @@ const familiesOf = <T>(items: readonly T[], labelsOf: (item: T) => Labels, rows:
     type: name.endsWith('_total') ? 'counter' : name.endsWith('_duration_seconds') ? 'histogram' : 'gauge',
     help,
     samples: items.flatMap((item): readonly Sample[] => {
-      const [value, labels] = [of(item) ?? [], labelsOf(item)];
+      const value = (typeof of === 'function' ? of(item) : (item[of] as Value)) ?? [];
+      const labels = labelsOf(item);
       if (typeof value !== 'object') return [[labels, Number(value)]];
       return value.map(([own, one]): Sample => [{ ...labels, ...own }, one]);
     }),
@@ -221,7 +216,7 @@ const PROCESSES: readonly Row<ProcessMetrics>[] = [
   ['process_resident_memory_bytes', 'Resident memory.', ({ stats }) => stats?.residentBytes],
   ['process_start_time_seconds', 'Start time in unix seconds.', ({ stats }) => stats?.startTime],
   ['process_open_fds', 'Open file descriptors.', ({ stats }) => stats?.openFiles],
-  ['delegations_streams', 'Open streams of changes.', ({ streams }) => streams],
+  ['delegations_streams', 'Open streams of changes.', 'streams'],
   ['delegations_database_pool_size', 'Maximum number of PostgreSQL connections.', ({ pool }) => pool?.size],
   [
     'delegations_database_pool_in_use',
@@ -236,14 +231,10 @@ const PROCESSES: readonly Row<ProcessMetrics>[] = [
 ];
 
 const FOLLOWERS: readonly Row<FollowerStatus>[] = [
-  ['delegations_follower_logs_total', 'Registry logs written.', ({ logs }) => logs],
-  ['delegations_follower_failures_total', 'Failed ticks.', ({ failures }) => failures],
-  ['delegations_follower_audited_blocks_total', 'Final blocks audited.', ({ audited }) => audited],
-  [
-    'delegations_follower_compared_answers_total',
-    'Registry answers compared with the index.',
-    ({ compared }) => compared,
-  ],
+  ['delegations_follower_logs_total', 'Registry logs written.', 'logs'],
+  ['delegations_follower_failures_total', 'Failed ticks.', 'failures'],
+  ['delegations_follower_audited_blocks_total', 'Final blocks audited.', 'audited'],
+  ['delegations_follower_compared_answers_total', 'Registry answers compared with the index.', 'compared'],
   [
     'delegations_follower_blocks_total',
     'New blocks by how their logs, or that they have none, are known.',
@@ -283,11 +274,7 @@ const FOLLOWERS: readonly Row<FollowerStatus>[] = [
     'Failed ticks since the last that succeeded, by the cause of the last.',
     ({ failing }) => failing && [[{ cause: failing.cause }, failing.ticks]],
   ],
-  [
-    'delegations_follower_standby',
-    '1 while another process holds the lease and this one stands by.',
-    ({ standby }) => standby,
-  ],
+  ['delegations_follower_standby', '1 while another process holds the lease and this one stands by.', 'standby'],
   [
     'delegations_provider_healthy',
     '1 while the provider is healthy.',
@@ -318,13 +305,13 @@ const CHAINS: readonly Row<ChainStatus>[] = [
     '1 while the chain is halted, with the halt code.',
     ({ state }) => state.halt && [[{ code: state.halt.code }, 1]],
   ],
-  ['delegations_chain_lag_seconds', 'Age of the newest indexed block.', ({ lagSeconds }) => lagSeconds],
+  ['delegations_chain_lag_seconds', 'Age of the newest indexed block.', 'lagSeconds'],
   [
     'delegations_chain_clock_behind_seconds',
     "Seconds by which this machine's clock is behind the chain; 0 if it may be right.",
-    ({ clockBehindSeconds }) => clockBehindSeconds,
+    'clockBehindSeconds',
   ],
-  ['delegations_chain_ready', '1 while the chain answers at its head.', ({ ready }) => ready],
+  ['delegations_chain_ready', '1 while the chain answers at its head.', 'ready'],
 ];
 
 /** The text format of Prometheus. */

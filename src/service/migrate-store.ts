@@ -38,12 +38,7 @@ export async function migrateStore(environment: Environment): Promise<void> {
 }
 
 /** Before a service opens its database: migrates it if it is that of an older version. Health and metrics are served meanwhile. */
-export async function migrateFirst(
-  config: Config,
-  environment: Environment,
-  log: Log,
-  { hasApi = true } = {},
-): Promise<void> {
+export async function migrateFirst(config: Config, environment: Environment, log: Log, { hasApi = true } = {}) {
   if (!(await isOlder(config.databaseUrl))) return;
   const began = performance.now();
   const api: ListenAddress = { host: config.host, port: config.port, names: ['HOST', 'PORT'] };

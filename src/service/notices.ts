@@ -4,6 +4,7 @@ import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import type { Notices } from '../store/engine.ts';
 import { jsonText, readJson } from '../store/rows/cells.ts';
+import type { OnError } from './log.ts';
 
 const STATUS_CHANNEL = 'registry_follower_status';
 const DENIED_CHANNEL = 'registry_denied';
@@ -16,7 +17,7 @@ const MAX_PAYLOAD_BYTES = 7900;
 type Denied = ReturnType<DeniedSample['take']>;
 
 /** Anyone with access to the database can write to a channel: a message that cannot be read is logged and dropped. */
-const onJson = (handle: (value: unknown) => void, onError: (error: unknown) => void) => (text: string) => {
+const onJson = (handle: (value: unknown) => void, onError: OnError) => (text: string) => {
   try {
     handle(readJson(text));
   } catch (error) {
@@ -24,12 +25,7 @@ const onJson = (handle: (value: unknown) => void, onError: (error: unknown) => v
   }
 };
 
-const publish = (
-  notices: Notices,
-  channel: string,
-  messages: readonly unknown[],
-  onError: (error: unknown) => void,
-) => {
+const publish = (notices: Notices, channel: string, messages: readonly unknown[], onError: OnError) => {
   for (const text of messages.map(jsonText))
     if (Buffer.byteLength(text) < MAX_PAYLOAD_BYTES) notices.publish(channel, text).catch(onError);
 };
@@ -39,12 +35,10 @@ export function publishFollowerStatus(
   notices: Notices,
   followerStatus: () => readonly FollowerStatus[],
   onDenied: (...denied: Denied[number]) => void,
-  onError: (error: unknown) => void,
+  onError: OnError,
 ): { stop(): void } {
-  notices.subscribe(
-    DENIED_CHANNEL,
-    onJson((value) => onDenied(...(value as Denied[number])), onError),
-  );
+  const onQuestions = onJson((value) => onDenied(...(value as Denied[number])), onError);
+  notices.subscribe(DENIED_CHANNEL, onQuestions);
   // Without the counters: APIs do not show them, and a payload is small.
   const active = () =>
     followerStatus()
@@ -55,15 +49,13 @@ export function publishFollowerStatus(
 }
 
 /** For APIs: receives the status of all followers and publishes denied questions. */
-export function subscribeToFollowerStatus(notices: Notices, denied: DeniedSample, onError: (error: unknown) => void) {
+export function subscribeToFollowerStatus(notices: Notices, denied: DeniedSample, onError: OnError) {
   const latest = new Map<number, { readonly status: FollowerStatus; readonly at: number }>();
-  notices.subscribe(
-    STATUS_CHANNEL,
-    onJson((value) => {
-      const status = value as FollowerStatus;
-      latest.set(status.chainId, { status, at: performance.now() });
-    }, onError),
-  );
+  const onStatus = onJson((value) => {
+    const status = value as FollowerStatus;
+    latest.set(status.chainId, { status, at: performance.now() });
+  }, onError);
+  notices.subscribe(STATUS_CHANNEL, onStatus);
   const timer = setInterval(() => publish(notices, DENIED_CHANNEL, denied.take(), onError), PUBLISH_MS);
   return {
     followerStatus: (): readonly FollowerStatus[] =>

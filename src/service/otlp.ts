@@ -4,6 +4,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { onBodySent } from '../api/sized-response.ts';
 import type { Answered } from '../http/server/app.ts';
 import { readTraceParent } from '../http/wire/request-headers.ts';
+import type { OnError } from './log.ts';
 import type { Family, Histogram, Labels } from './metrics.ts';
 import { askedOf } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
@@ -54,8 +55,8 @@ export function startMetricsExport(
   url: string,
   config: TelemetryConfig,
   list: () => Promise<readonly Family[]>,
-  onError: (error: unknown) => void,
-): { stop(): Promise<void> } {
+  onError: OnError,
+) {
   const startedAt = Date.now();
   const exportOnce = async () => {
     const times = { startTimeUnixNano: nanos(startedAt), timeUnixNano: nanos(Date.now()) };
@@ -104,12 +105,6 @@ const histogramPoint = ({ bounds, counts, sum, total }: Histogram) => ({
 
 // Traces: a span for each request
 
-export interface Traces {
-  record(answered: Answered, request: Request, response: Response): void;
-  /** Exports what is left. */
-  stop(): Promise<void>;
-}
-
 // As the batch processor of OpenTelemetry.
 const EXPORT_MS = 5000;
 const MAX_WAITING = 2048;
@@ -117,7 +112,7 @@ const BATCH = 512;
 const SERVER_KIND = 2;
 const ERROR_STATUS = 2;
 
-export function createTraces(url: string, config: TelemetryConfig, onError: (error: unknown) => void): Traces {
+export function createTraces(url: string, config: TelemetryConfig, onError: OnError) {
   const { sampler } = config;
   let waiting: object[] = [];
   let exporting: Promise<void> = Promise.resolve();
@@ -137,7 +132,7 @@ export function createTraces(url: string, config: TelemetryConfig, onError: (err
   const timer = setInterval(flush, EXPORT_MS);
 
   return {
-    record(answered, request, response) {
+    record(answered: Answered, request: Request, response: Response): void {
       const parent = readTraceParent(request);
       const isSampled =
         parent !== null && sampler.isParentBased
@@ -172,6 +167,7 @@ export function createTraces(url: string, config: TelemetryConfig, onError: (err
       };
       onBodySent(method, response, add);
     },
+    /** Exports what is left. */
     async stop() {
       clearInterval(timer);
       await flush();

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { PooledProvider, ProviderFailure } from '../chain/rpc/provider-pool.ts';
-import { createFailureFilter, createProviderLog } from './outage-log.ts';
+import { createClockLog, createFailureFilter, createProviderLog } from './outage-log.ts';
 
 const MINUTE = 60_000;
 
@@ -69,4 +69,24 @@ test('another cause is logged, and a provider that keeps changing only once a mi
   clock.now += MINUTE;
   log.failed('1/1', failure({ cause: 'rate-limited' }));
   expect(take()).toMatchObject([{ cause: 'http-401' }, { cause: 'rate-limited' }]);
+});
+
+test('a wrong clock is logged once an hour for each chain, however often it is checked', () => {
+  const told: unknown[] = [];
+  let ticks = 0;
+  const check = createClockLog(
+    (level, message, fields) => void told.push([ticks, level, message, (fields as { chainId: number }).chainId]),
+    () => ticks,
+  );
+  for (; ticks <= 3_600_000; ticks += 1_200_000) {
+    check(1, 0, 0);
+    check(1, 3600, 0);
+    check(10, 0, 900);
+  }
+  expect(told).toEqual([
+    [0, 'error', 'clock behind the chain', 1],
+    [0, 'error', 'clock ahead of the chain', 10],
+    [3_600_000, 'error', 'clock behind the chain', 1],
+    [3_600_000, 'error', 'clock ahead of the chain', 10],
+  ]);
 });

@@ -1,4 +1,5 @@
-// Decides which failures of an outage are logged, and logs when a provider becomes unhealthy and when it recovers.
+// Logs what goes on for long, and not too often: failures of an outage, a provider that becomes unhealthy and recovers, and a clock that
+// disagrees with a chain.
 
 import type { PooledProvider, ProviderFailure } from '../chain/rpc/provider-pool.ts';
 import type { Log } from './log.ts';
@@ -54,5 +55,21 @@ export function createProviderLog(chainId: number, log: Log, now: () => number) 
     remind(providers: readonly PooledProvider[]): void {
       for (const { name, failure } of providers) if (failure !== null) failed(name, failure);
     },
+  };
+}
+
+const CLOCK_REPEAT_MS = 3_600_000;
+
+/** Logs at most once an hour per chain. `behind` and `ahead` of it are seconds; 0 if the clock can be right. */
+export function createClockLog(log: Log, ticks = () => performance.now()) {
+  const loggedAt = new Map<number, number>();
+  return (chainId: number, behind: number, ahead: number): void => {
+    const now = ticks();
+    if (behind + ahead === 0 || now - (loggedAt.get(chainId) ?? Number.NEGATIVE_INFINITY) < CLOCK_REPEAT_MS) return;
+    loggedAt.set(chainId, now);
+    const help = 'check NTP on this machine';
+    const orAll = `${help}; if its clock is right, all providers of the chain are behind`;
+    if (behind > 0) log('error', 'clock behind the chain', { chainId, seconds: behind, help });
+    else log('error', 'clock ahead of the chain', { chainId, seconds: ahead, help: orAll });
   };
 }

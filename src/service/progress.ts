@@ -97,17 +97,10 @@ function logProgress(log: Log, status: FollowerStatus): void {
 }
 
 /** How fast a chain is indexed, over the last half minute. */
-export interface Rates {
+interface Rates {
   readonly logs: number;
   /** Null until there are two samples. */
   readonly blocks: number | null;
-}
-
-interface Sample {
-  /** Milliseconds. */
-  readonly at: number;
-  readonly block: number;
-  readonly logs: number;
 }
 
 const WINDOW_MS = 30_000;
@@ -118,7 +111,8 @@ const MIN_INTERVAL_MS = 1000;
  * the chain is known. Fewer logs than before mean that another follower has started to count.
  */
 export function createProgressRate(): (at: number, block: number | null, logs: number) => Rates {
-  let samples: Sample[] = [];
+  /** `at` is in milliseconds. */
+  let samples: { readonly at: number; readonly block: number; readonly logs: number }[] = [];
   return (at, block, logs) => {
     const newest = samples.at(-1);
     if (block === null || logs < (newest?.logs ?? 0)) samples = [];

@@ -15,11 +15,9 @@ const ERROR_STATUS = 400;
 const SERVER_ERROR_STATUS = 500;
 const NEVER = Number.POSITIVE_INFINITY;
 
-export const LOG_ALL_REQUESTS: RequestLogRule = { leastStatus: 0, oneOf: NEVER };
-
 /** Null if the text is not a valid LOG_REQUESTS. */
 export function readRequestLogRule(text: string): RequestLogRule | null {
-  if (text === 'all') return LOG_ALL_REQUESTS;
+  if (text === 'all') return { leastStatus: 0, oneOf: NEVER };
   if (text === 'off') return { leastStatus: NEVER, oneOf: NEVER };
   if (text === 'errors') return { leastStatus: ERROR_STATUS, oneOf: NEVER };
   const [, oneOf] = /^sample:([1-9]\d{0,6})$/.exec(text) ?? [];
@@ -29,13 +27,8 @@ export function readRequestLogRule(text: string): RequestLogRule | null {
 /** Orchestrators ask these every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(['/health', '/ready']);
 
-export type RequestLog = (answered: Answered, request: Request, response: Response) => void;
-
-export function createRequestLog(
-  { leastStatus, oneOf }: RequestLogRule,
-  log: Log,
-  keyIdOf: (key: string) => number | null,
-): RequestLog {
+export function createRequestLog(rule: RequestLogRule, log: Log, keyIdOf: (key: string) => number | null) {
+  const { leastStatus, oneOf } = rule;
   let sinceLast = oneOf;
   const isLogged = ({ route, status }: Answered) => {
     if (PROBES.has(route)) return false;
@@ -44,28 +37,19 @@ export function createRequestLog(
     sinceLast = 0;
     return oneOf !== NEVER;
   };
-  const write = (
-    answered: Answered,
-    { request, response }: { readonly request: Request; readonly response: Response },
-    bytes: number,
-    seconds: number,
-    isComplete: boolean,
-  ) => {
-    const { id, method, route, status, problem } = answered;
-    const key = request.headers.get('x-api-key');
-    const keyId = key === null ? undefined : (keyIdOf(key) ?? undefined);
-    const traceId = readTraceParent(request)?.traceId;
-    const aborted = isComplete ? undefined : true;
-    // JSON leaves out what is undefined.
-    const about = { ...askedOf(route, request, response), problem };
-    log('info', 'request', { id, method, route, status, ...about, seconds, bytes, keyId, traceId, aborted });
-  };
-  return (answered, request, response) => {
+  return (answered: Answered, request: Request, response: Response): void => {
     if (!isLogged(answered)) return;
     const readyAt = performance.now();
-    onBodySent(answered.method, response, (bytes, isComplete) => {
+    const { id, method, route, status, problem } = answered;
+    onBodySent(method, response, (bytes, isComplete) => {
       const seconds = answered.seconds + (performance.now() - readyAt) / 1000;
-      write(answered, { request, response }, bytes, seconds, isComplete);
+      const key = request.headers.get('x-api-key');
+      const keyId = key === null ? undefined : (keyIdOf(key) ?? undefined);
+      const traceId = readTraceParent(request)?.traceId;
+      const aborted = isComplete ? undefined : true;
+      // JSON leaves out what is undefined.
+      const about = { ...askedOf(route, request, response), problem };
+      log('info', 'request', { id, method, route, status, ...about, seconds, bytes, keyId, traceId, aborted });
     });
   };
 }

@@ -1,9 +1,9 @@
 // Runs the service: the API and its metrics in this process, the follower in a child process.
 
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import { startFollowerProcess } from './child.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
-import { type FollowerProcess, startFollowerProcess } from './follower-process.ts';
 import { createErrorLog, type Log, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
@@ -43,7 +43,7 @@ export async function startService(environment: Environment, options: ServiceOpt
         ...(follower === null ? [] : [follower.metrics()]),
       ],
     });
-    let follower: FollowerProcess | null = null;
+    let follower: ReturnType<typeof startFollowerProcess> | null = null;
     const metricsServer = startMetrics({ ...config, ...api, metrics, view, log, onError: createErrorLog(log) });
     if (followed.length > 0) follower = startFollowerProcess(log, metrics, api.takeDenied, environment);
     if (follower !== null) followerStatus = follower.followerStatus;

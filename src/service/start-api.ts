@@ -27,13 +27,13 @@ import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
-import { createClockLog } from './clock-log.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
-import { createErrorLog, createWarningLog, type Log } from './log.ts';
+import { createErrorLog, createWarningLog, type Log, type OnError } from './log.ts';
 import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
+import { createClockLog } from './outage-log.ts';
 import { createRequestLog } from './request-log.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
@@ -86,186 +86,174 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { config, log, metrics, sandbox = false, testWallet, group = null } = options;
   const denied = createDeniedSample();
   const onError = createErrorLog(log);
-  const started: (() => unknown)[] = [];
-  const stop = async () => {
-    for (const stopPart of started.splice(0).reverse()) await stopPart();
+  /** Stopped in reverse, also if a later part fails to start. */
+  await using started = new AsyncDisposableStack();
+  const primary = started.use(await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' }));
+  const { replicaUrl } = config;
+  const replicated =
+    replicaUrl === null
+      ? null
+      : withReplica(primary, replicaUrl, {
+          log,
+          metrics: { countReplicaFallback: () => metrics.count('delegations_replica_fallback_total') },
+          connections: config.databasePool,
+        });
+  if (replicated !== null) started.defer(replicated.stop);
+  const store = replicated?.store ?? primary;
+  const accounts = started.use(await openAccounts(config.databaseUrl));
+  const webhooks = createWebhooks(accounts.engine);
+  const keys = createKeyCache(accounts, { onError });
+  // Writes the last usage counts, but does not wait long for the database.
+  started.defer(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
+  const limits = createLimits(config, log, metrics, group);
+  started.defer(limits.close);
+  const admission = createAdmission({ ...limits, keys, unknownKeys: config.unknownKeys, proxies: config.proxies });
+
+  const chainIds = new Set(options.followed);
+  const service = { store, chainIds, sandbox, ...createFreshness(config) };
+  const logClock = createClockLog(log);
+  let isOutdated = false;
+  const observeChains = async () => {
+    let states: readonly ChainState[] = [];
+    try {
+      states = await store.chains();
+      isOutdated = false;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'newer-schema') throw error;
+      if (!isOutdated) log('error', 'the database is that of a newer version: upgrade this process');
+      isOutdated = true;
+    }
+    for (const state of states) {
+      if (!NETWORKS.has(state.chainId)) continue;
+      chainIds.add(state.chainId);
+      const now = service.now();
+      // Also records when the chain was last seen to move.
+      lagOf(state, now, service);
+      logClock(state.chainId, clockBehind(state, now, service), clockAhead(state, now, service));
+    }
   };
-  try {
-    const primary = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
-    started.push(primary.close);
-    const { replicaUrl } = config;
-    const replicated =
-      replicaUrl === null
-        ? null
-        : withReplica(primary, replicaUrl, {
-            log,
-            metrics: { countReplicaFallback: () => metrics.count('delegations_replica_fallback_total') },
-            connections: config.databasePool,
-          });
-    if (replicated !== null) started.push(replicated.stop);
-    const store = replicated?.store ?? primary;
-    const accounts = await openAccounts(config.databaseUrl);
-    started.push(accounts.close);
-    const webhooks = createWebhooks(accounts.engine);
-    const keys = createKeyCache(accounts, { onError });
-    // Writes the last usage counts, but does not wait long for the database.
-    started.push(() => withTimeout(FLUSH_TIMEOUT_MS, keys.stop()).catch(onError));
-    const limits = createLimits(config, log, metrics, group);
-    started.push(limits.close);
-    const admission = createAdmission({ ...limits, keys, unknownKeys: config.unknownKeys, proxies: config.proxies });
+  await observeChains();
+  // On PostgreSQL, the followers can be other processes.
+  const remote = primary.notices && subscribeToFollowerStatus(primary.notices, denied, onError);
+  if (remote !== null) started.defer(remote.stop);
 
-    const chainIds = new Set(options.followed);
-    const service = { store, chainIds, sandbox, ...createFreshness(config) };
-    const logClock = createClockLog(log);
-    let isOutdated = false;
-    const observeChains = async () => {
-      let states: readonly ChainState[] = [];
-      try {
-        states = await store.chains();
-        isOutdated = false;
-      } catch (error) {
-        if (!(error instanceof StoreError) || error.code !== 'newer-schema') throw error;
-        if (!isOutdated) log('error', 'the database is that of a newer version: upgrade this process');
-        isOutdated = true;
-      }
-      for (const state of states) {
-        if (!NETWORKS.has(state.chainId)) continue;
-        chainIds.add(state.chainId);
-        const now = service.now();
-        // Also records when the chain was last seen to move.
-        lagOf(state, now, service);
-        logClock(state.chainId, clockBehind(state, now, service), clockAhead(state, now, service));
-      }
-    };
-    await observeChains();
-    // On PostgreSQL, the followers can be other processes.
-    const remote = primary.notices && subscribeToFollowerStatus(primary.notices, denied, onError);
-    if (remote !== null) started.push(remote.stop);
-
-    // Without PUBLIC_URL, the origins are known once the server listens.
-    let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
-    const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-    const signIn = await createSignIn({
-      sessions: accounts.sessions,
-      origins: () => origins,
-      nodes,
-      now: service.now,
-      onDispute: (chainId) => log('error', 'providers disagree about the signature of a sign-in', { chainId }),
-    });
-    const tokens = createTokenReader({
-      nodes,
-      onRead: (outcome) => metrics.count('delegations_token_reads_total', outcome),
-      onDispute: (chainId, contract, providers) =>
-        log('error', 'providers disagree about a token', { chainId, contract, providers }),
-    });
-    const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
-    const onWebhookChange = ({ type, ...change }: WebhookChange) =>
-      log('info', `webhook ${type}`, { ...change, by: 'wallet' });
-    const developers = {
-      accounts,
-      signIn,
-      origins: () => origins,
-      quota: config.keysPerWallet,
-      onKeyChange,
-      onWebhookChange,
-      ...(config.webhooks
-        ? {
-            webhooks: {
-              store: webhooks,
-              quota: WEBHOOKS_PER_WALLET,
-              rules: targetRules(config, sandbox),
-              // A sandbox delivers to its own machine.
-              askMs: sandbox ? 0 : ASK_MS,
-              registrations: limits.registrations,
-            },
-          }
-        : {}),
-      clientOf: admission.addressOf,
-      storeUses: keys.flush,
-      ...(sandbox && testWallet !== undefined ? { testWallet } : {}),
-    };
-    const { publicUrl: _, mcp: hasMcp, ...settings } = config;
-    const mcp = hasMcp ? await openMcpEndpoint(onError) : null;
-    const logRequest = createRequestLog(config.requestLog, log, (key) => keys.found(key)?.id ?? null);
-    const traces = await openTraces(config.telemetry, createWarningLog(log, 'traces not exported'));
-    // Exports the last spans, but does not wait long for the collector.
-    if (traces !== null) started.push(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
-    let isStopping = false;
-    const isLimited = config.anonymousLimit !== null;
-    const streams = createChangeStreams(isLimited ? STREAMS : { ...STREAMS, perAddress: MAX_STREAMS });
-    const longLists = createLongLists(isLimited ? LONG_LISTS : { ...LONG_LISTS, rowsPerSecond: null });
-    const server = startServer({
-      ...settings,
-      ...service,
-      ...(config.selfServiceKeys ? { developers } : {}),
-      ...(config.ownership ? { tokens } : {}),
-      ...(mcp === null ? {} : { mcp }),
-      ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
-      followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
-      admission,
-      longLists,
-      streams,
-      sharesPort: group !== null,
-      isStopping: () => isStopping,
-      isOutdated: () => isOutdated,
-      onError,
-      onDenied: denied.add,
-      onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
-      onAnswer(answered, request, response) {
-        metrics.observe(answered);
-        logRequest(answered, request, response);
-        traces?.record(answered, request, response);
-      },
-    });
-    const deliverer = config.webhooks
-      ? startDeliverer({
-          timeoutMs: TIMEOUT_MS,
-          ...options.delivery,
-          webhooks,
-          source: createWebhookSource({ store, chainIds, longLists }),
-          send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
-          onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
-          onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
-          onError,
-        })
-      : null;
-    // Requests and deliveries drain at the same time.
-    started.push(() => Promise.all([server.stop(), deliverer?.stop(1000 * config.drainTimeout)]));
-    const { port } = new URL(server.url);
-    if (config.publicUrl === null) origins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`);
-    const chains = setInterval(() => void observeChains().catch(onError), CHAINS_MS);
-    started.push(() => clearInterval(chains));
-    return {
-      ...service,
-      url: server.url,
-      ...(config.webhooks ? { webhookStats: webhooks.stats } : {}),
-      health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
-      async prepareStop() {
-        isStopping = true;
-        await Bun.sleep(1000 * config.drainDelay);
-      },
-      openStreams: () => streams.count,
-      takeDenied: () => (remote === null ? denied.take() : []),
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  // Without PUBLIC_URL, the origins are known once the server listens.
+  let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
+  const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
+  const signIn = await createSignIn({
+    sessions: accounts.sessions,
+    origins: () => origins,
+    nodes,
+    now: service.now,
+    onDispute: (chainId) => log('error', 'providers disagree about the signature of a sign-in', { chainId }),
+  });
+  const tokens = createTokenReader({
+    nodes,
+    onRead: (outcome) => metrics.count('delegations_token_reads_total', outcome),
+    onDispute: (chainId, contract, providers) =>
+      log('error', 'providers disagree about a token', { chainId, contract, providers }),
+  });
+  const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
+  const onWebhookChange = ({ type, ...change }: WebhookChange) =>
+    log('info', `webhook ${type}`, { ...change, by: 'wallet' });
+  const developers = {
+    accounts,
+    signIn,
+    origins: () => origins,
+    quota: config.keysPerWallet,
+    onKeyChange,
+    onWebhookChange,
+    ...(config.webhooks
+      ? {
+          webhooks: {
+            store: webhooks,
+            quota: WEBHOOKS_PER_WALLET,
+            rules: targetRules(config, sandbox),
+            // A sandbox delivers to its own machine.
+            askMs: sandbox ? 0 : ASK_MS,
+            registrations: limits.registrations,
+          },
+        }
+      : {}),
+    clientOf: admission.addressOf,
+    storeUses: keys.flush,
+    ...(sandbox && testWallet !== undefined ? { testWallet } : {}),
+  };
+  const { publicUrl: _, mcp: hasMcp, ...settings } = config;
+  const mcp = hasMcp ? await openMcpEndpoint(onError) : null;
+  const logRequest = createRequestLog(config.requestLog, log, (key) => keys.found(key)?.id ?? null);
+  const traces = await openTraces(config.telemetry, createWarningLog(log, 'traces not exported'));
+  // Exports the last spans, but does not wait long for the collector.
+  if (traces !== null) started.defer(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
+  let isStopping = false;
+  const isLimited = config.anonymousLimit !== null;
+  const streams = createChangeStreams(isLimited ? STREAMS : { ...STREAMS, perAddress: MAX_STREAMS });
+  const longLists = createLongLists(isLimited ? LONG_LISTS : { ...LONG_LISTS, rowsPerSecond: null });
+  const server = startServer({
+    ...settings,
+    ...service,
+    ...(config.selfServiceKeys ? { developers } : {}),
+    ...(config.ownership ? { tokens } : {}),
+    ...(mcp === null ? {} : { mcp }),
+    ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
+    followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
+    admission,
+    longLists,
+    streams,
+    sharesPort: group !== null,
+    isStopping: () => isStopping,
+    isOutdated: () => isOutdated,
+    onError,
+    onDenied: denied.add,
+    onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
+    onAnswer(answered, request, response) {
+      metrics.observe(answered);
+      logRequest(answered, request, response);
+      traces?.record(answered, request, response);
+    },
+  });
+  const deliverer = config.webhooks
+    ? startDeliverer({
+        timeoutMs: TIMEOUT_MS,
+        ...options.delivery,
+        webhooks,
+        source: createWebhookSource({ store, chainIds, longLists }),
+        send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
+        onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
+        onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
+        onError,
+      })
+    : null;
+  // Requests and deliveries drain at the same time.
+  started.defer(async () => void (await Promise.all([server.stop(), deliverer?.stop(1000 * config.drainTimeout)])));
+  const { port } = new URL(server.url);
+  if (config.publicUrl === null) origins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${port}`);
+  const chains = setInterval(() => void observeChains().catch(onError), CHAINS_MS);
+  started.defer(() => clearInterval(chains));
+  const running = started.move();
+  return {
+    ...service,
+    url: server.url,
+    ...(config.webhooks ? { webhookStats: webhooks.stats } : {}),
+    health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
+    async prepareStop() {
+      isStopping = true;
+      await Bun.sleep(1000 * config.drainDelay);
+    },
+    openStreams: () => streams.count,
+    takeDenied: () => (remote === null ? denied.take() : []),
+    stop: () => running.disposeAsync(),
+  };
 }
 
 /** Loads the exporter only if traces are exported. */
-async function openTraces(telemetry: TelemetryConfig | null, onError: (error: unknown) => void) {
+async function openTraces(telemetry: TelemetryConfig | null, onError: OnError) {
   if (telemetry === null || telemetry.tracesUrl === null) return null;
   const { createTraces } = await import('./otlp.ts');
   return createTraces(telemetry.tracesUrl, telemetry, onError);
 }
 
 /** The remote status wins: it comes from the process that holds the lease. */
-function mergeFollowerStatus(
-  own: readonly FollowerStatus[],
-  remote: readonly FollowerStatus[],
-): readonly FollowerStatus[] {
-  if (remote.length === 0) return own;
-  return [...new Map([...own, ...remote].map((one) => [one.chainId, one])).values()];
-}
+const mergeFollowerStatus = (own: readonly FollowerStatus[], remote: readonly FollowerStatus[]) => [
+  ...new Map([...own, ...remote].map((one) => [one.chainId, one])).values(),
+];

@@ -1,5 +1,6 @@
 // Reads the standard OTEL_* variables. Without an endpoint, nothing is exported and no exporter is loaded.
 
+import { decode } from '../chain/rpc/rpc.ts';
 import {
   anyText,
   type Environment,
@@ -50,7 +51,8 @@ const PAIRS: Kind<Readonly<Record<string, string>>> = {
     const given = pairs.map((pair) => /^([^=\s]+)\s*=\s*(.*)$/.exec(pair));
     return given.includes(null)
       ? undefined
-      : Object.fromEntries(given.map((one) => [one?.[1], decode(one?.[2] ?? '')]));
+      : // Values are percent-encoded, but many people do not know that.
+        Object.fromEntries(given.map((one) => [one?.[1], decode(one?.[2] ?? '')]));
   },
   absent: {},
 };
@@ -83,13 +85,4 @@ export function readTelemetry(environment: Environment, fault: ReportFault): Tel
     },
     metricsIntervalMs: read('OTEL_METRIC_EXPORT_INTERVAL', numberFrom(1000, 3_600_000)),
   };
-}
-
-/** Values are percent-encoded, but many people do not know that. */
-function decode(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

@@ -1,6 +1,6 @@
 // Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
 
-import { type Accounts, openAccounts } from '../accounts/accounts.ts';
+import { openAccounts } from '../accounts/accounts.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createLimiter, type Limit, type Limiter } from '../http/limits/limiter.ts';
@@ -8,15 +8,13 @@ import { listen, serverUrl } from '../http/server/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
 import type { PoolStatus } from '../store/engine.ts';
 import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
-import { startChild } from './child.ts';
+import { type ChildOptions, startChild, startFollowerProcess } from './child.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
-import { startFollowerProcess } from './follower-process.ts';
 import { createFreshness } from './freshness.ts';
 import type { LimitName } from './limits.ts';
-import { createErrorLog, type Log, openLog } from './log.ts';
+import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health, type Metrics, type ProcessMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
@@ -25,17 +23,11 @@ import { waitForStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
 import { type FromWorker, REPORT_MS, type ToWorker } from './worker.ts';
 
-interface WorkerOptions {
-  readonly environment: Environment;
-  readonly follows: boolean;
-  /** How long it may drain. */
-  readonly drainMs: number;
-  readonly log: Log;
-  /** The limiters that the parent holds for all workers. */
+/** What the parent holds for all workers. */
+interface Shared {
   readonly limiterOf: (name: LimitName, limit: Limit) => Limiter;
   readonly metrics: Metrics;
   readonly denied: DeniedSample;
-  readonly onExit: () => void;
 }
 
 /** A frozen worker still gets its share of the connections, so it must be found soon. */
@@ -46,21 +38,20 @@ const CLOSE_MS = 5000;
 /** Starts a worker and handles its messages. `listening` rejects if the process exits before it listens. */
 function startWorker(
   number: number,
-  { environment, follows, drainMs, log, limiterOf, metrics, denied, onExit }: WorkerOptions,
+  follows: boolean,
+  options: Pick<ChildOptions, 'environment' | 'log' | 'stopTimeoutMs' | 'onExit'>,
+  { limiterOf, metrics, denied }: Shared,
 ) {
   const listening = Promise.withResolvers<void>();
   let health: Health | null = null;
   let pool: PoolStatus | null = null;
   let streams = 0;
   const child = startChild({
+    ...options,
     name: `worker ${number}`,
     args: ['worker', '--number', String(number), ...(follows ? ['--follows'] : [])],
-    environment,
-    log,
     unresponsiveMs: UNRESPONSIVE_MS,
-    stopTimeoutMs: drainMs + CLOSE_MS,
-    onExit,
-    onMessage(received, { send }) {
+    onMessage(received, send) {
       const message = received as FromWorker;
       if (message.type === 'listening') listening.resolve();
       else if (message.type === 'consume') {
@@ -80,18 +71,12 @@ function startWorker(
   void child.firstExit.then(() => listening.reject(new UsageError('A worker failed to start. See its error above.')));
   return {
     listening: listening.promise,
-    get isAlive() {
-      return child.isAlive;
-    },
-    get health() {
-      return health;
-    },
-    metrics: (): ProcessMetrics => ({
-      name: `worker-${number}`,
-      stats: child.pid === null ? null : readProcessStats(child.pid),
-      pool: child.pid === null ? null : pool,
-      streams: child.pid === null ? 0 : streams,
-    }),
+    isAlive: () => child.pid !== null,
+    health: () => health ?? [],
+    metrics: (): ProcessMetrics =>
+      child.pid === null
+        ? { name: `worker-${number}`, stats: null, pool: null, streams: 0 }
+        : { name: `worker-${number}`, stats: readProcessStats(child.pid), pool, streams },
     sendStatus: (chains: readonly FollowerStatus[]) =>
       child.send({ type: 'follower-status', chains } satisfies ToWorker),
     stop: child.stop,
@@ -112,30 +97,23 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     limiters.set(id, limiter);
     return limiter;
   };
+  // Creates or migrates the tables once, before all workers open them.
+  await using store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
+  await using accounts = await openAccounts(config.databaseUrl);
   const started: (() => unknown)[] = [];
-  let store: Store | null = null;
-  let accounts: Accounts | null = null;
   /** The index stays fresh while the workers still accept requests. */
   let delayMs = 0;
   try {
-    // Creates or migrates the tables once, before all workers open them.
-    const primary = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
-    store = primary;
-    const opened = await openAccounts(config.databaseUrl);
-    accounts = opened;
     const port = reservePort(config);
     let restarts = 0;
+    const options = {
+      environment: { ...environment, PORT: String(port) },
+      log,
+      stopTimeoutMs: 1000 * (config.drainDelay + config.drainTimeout) + CLOSE_MS,
+      onExit: () => void restarts++,
+    };
     const workers = Array.from({ length: count }, (_, position) =>
-      startWorker(position + 1, {
-        environment: { ...environment, PORT: String(port) },
-        follows,
-        drainMs: 1000 * (config.drainDelay + config.drainTimeout),
-        log,
-        limiterOf,
-        metrics,
-        denied,
-        onExit: () => void restarts++,
-      }),
+      startWorker(position + 1, follows, options, { limiterOf, metrics, denied }),
     );
     started.push(() => Promise.all(workers.map((worker) => worker.stop())));
     await Promise.all(workers.map(({ listening }) => listening));
@@ -156,22 +134,22 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     started.push(() => clearInterval(timer));
     const metricsServer = startMetrics({
       ...config,
-      store: primary,
+      store,
       chainIds: new Set(NETWORKS.keys()),
       ...createFreshness(config),
       metrics,
       log,
       onError: createErrorLog(log),
-      ...(config.webhooks ? { webhookStats: createWebhooks(opened.engine).stats } : {}),
+      ...(config.webhooks ? { webhookStats: createWebhooks(accounts.engine).stats } : {}),
       view: () => ({
         followers: followerStatus(),
-        health: combineHealth(workers.flatMap(({ health }) => health ?? [])),
+        health: combineHealth(workers.flatMap((worker) => worker.health())),
         processes: [
-          { name: 'parent', stats: readProcessStats(process.pid), pool: primary.pool() },
+          { name: 'parent', stats: readProcessStats(process.pid), pool: store.pool() },
           ...(follower === null ? [] : [follower.metrics()]),
           ...workers.map((worker) => worker.metrics()),
         ],
-        workers: { alive: workers.filter(({ isAlive }) => isAlive).length, restarts },
+        workers: { alive: workers.filter((worker) => worker.isAlive()).length, restarts },
       }),
     });
     started.push(metricsServer.stop);
@@ -182,8 +160,6 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   } finally {
     // All at once, so that no worker gets requests while the others stop.
     await Promise.all(started.map((stop) => stop()));
-    await accounts?.close();
-    await store?.close();
   }
   log('info', 'stopped');
 }

@@ -15,7 +15,7 @@ import { createWrites } from './write/writes.ts';
 export async function openStore(
   url: string,
   options: EngineOptions & { readonly onMigration?: OnMigration } = {},
-): Promise<Store> {
+): Promise<Store & AsyncDisposable> {
   const { readOnly = false, mustExist = false } = options;
   const opened = await openEngine(url, options);
   const engine = fenced(opened, STORE_SCHEMA);
@@ -30,6 +30,7 @@ export async function openStore(
       ...createReads(engine, hash),
       ...createWrites(engine, hash),
       close: () => engine.close(),
+      [Symbol.asyncDispose]: () => engine.close(),
     };
   } catch (cause) {
     await engine.close();

@@ -1,6 +1,6 @@
 // Sends registry calls from wallets on a real EVM, for which the node signs.
 
-import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-answers.ts';
 import type { Rpc } from '../../src/chain/rpc/rpc.ts';
 import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';

@@ -1,7 +1,7 @@
 // Compares the fake node's storage with our own contract on a real EVM.
 
 import { expect, test } from 'bun:test';
-import { delegateVersionSlot as versionSlot } from '../../src/chain/prove/v1-storage.ts';
+import { delegateVersionSlot as versionSlot } from '../../src/chain/prove/state.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
 import { prepareWallets, SMART, send } from './evm-wallets.ts';

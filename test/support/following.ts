@@ -57,7 +57,7 @@ export async function following(
     },
     /** A new follower on the same store, as after a restart. */
     restart(): void {
-      one.providers = createProviderPool(network, urls, { timeoutMs }, () => 0.5);
+      one.providers = createProviderPool(network, urls, { timeoutMs, random: () => 0.5 });
       one.follower = start();
     },
     close: async () => (sharedStore === undefined ? store.close() : undefined),

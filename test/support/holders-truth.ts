@@ -1,6 +1,6 @@
 // What a token gate must answer, from direct calls of the token and of both registries at a block.
 
-import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-calls.ts';
+import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-answers.ts';
 import type { Rpc } from '../../src/chain/rpc/rpc.ts';
 import { encodeBalanceOf, encodeOwnerOf } from '../../src/chain/tokens/token-reader.ts';
 import { type AnyQuestion, partsOf } from '../../src/registry/check.ts';

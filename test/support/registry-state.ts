@@ -1,7 +1,7 @@
 // Computes the state of both registries at the end of a block, for a fake node: checks, lists, and the storage of v1 with proofs.
 
 import { encodeRlp, toQuantity } from '../../src/chain/prove/rlp.ts';
-import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../../src/chain/prove/v1-storage.ts';
+import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../../src/chain/prove/state.ts';
 import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { buildTrie, type FakeTrie } from './fake-trie.ts';

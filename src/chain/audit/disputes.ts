@@ -8,7 +8,7 @@ import type { BlockRef } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import type { Revocations } from '../revocations/revocations.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
@@ -23,7 +23,7 @@ import {
 /** If comparing all blocks did not end a dispute, all blocks are compared again after this pause. */
 const RECHECK_AFTER_MS = 60_000;
 
-export function createDisputes(context: FollowerContext, revocations: Revocations) {
+export function createDisputes(context: Context, revocations: Revocations) {
   const { network, store, now, onEvent } = context;
   const { chainId } = network;
   /** The next block to compare. Null if nothing is being compared. */
@@ -49,10 +49,8 @@ export function createDisputes(context: FollowerContext, revocations: Revocation
     const answers = await ask(first, asked);
     let { wrong } = answers;
     for (const other of wrong.length === 0 ? [] : others) {
-      const second = await ask(
-        other,
-        wrong.map(({ question }) => question),
-      );
+      const doubted = wrong.map(({ question }) => question);
+      const second = await ask(other, doubted);
       const agrees = ({ question }: Statement) =>
         second.statements.some((one) => one.question === question && !second.wrong.includes(one));
       wrong = wrong.filter((one) => !agrees(one));

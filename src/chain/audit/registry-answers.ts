@@ -1,16 +1,17 @@
 // What an audit asks the registry: checks and whole lists at a block, and where its answers differ from the index.
 
-import { answer, type Question, questionFor } from '../../registry/check.ts';
+import { answer, asksBalance, type Question, questionFor } from '../../registry/check.ts';
 import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import { BadReturnDataError, decodeV2List } from '../../registry/return-data.ts';
+import { word } from '../../registry/registry-call.ts';
+import { BadReturnDataError, decodeV2List, decodeVaultState } from '../../registry/return-data.ts';
+import { selectorOf } from '../../registry/scopes.ts';
 import { ALL_VERSIONS, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Statement } from '../../store/halt.ts';
 import type { LogRecord, Store } from '../../store/store.ts';
 import type { BlockId, Node } from '../rpc/node.ts';
-import { RpcError } from '../rpc/rpc.ts';
-import { decodeAnswer, encodeCheck, encodeList, readVaultState } from './registry-calls.ts';
+import { nullIfRefused, RpcError } from '../rpc/rpc.ts';
 
 /** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
 export type WalletList =
@@ -52,6 +53,7 @@ export async function fetchStatements(network: Network, node: Node, block: Block
     const questions = asked.filter((question) => question.version === version);
     for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {
       const batch = questions.slice(from, from + BATCH);
+      // It may have pruned the state of that block.
       const answers = await node.ethCall(registry, batch.map(encodeCheck), block).catch(nullIfRefused);
       for (const [position, data] of (answers ?? []).entries()) {
         const question = batch[position] as Question;
@@ -114,13 +116,44 @@ async function fetchList(network: Network, node: Node, block: BlockId, list: Wal
   }
 }
 
-/** The node has pruned the state of that block. */
-function nullIfRefused(error: unknown): null {
-  if (error instanceof RpcError && error.fault === 'refused') return null;
-  throw error;
-}
-
 function nullIfUnread(error: unknown): null {
   if (error instanceof StoreError && error.code === 'revocation-unread') return null;
   throw error;
+}
+
+/** The call data of a check. */
+export function encodeCheck(question: Question): string {
+  const words = [word(question.to), word(question.from)];
+  if ('contract' in question) words.push(word(question.contract));
+  if ('tokenId' in question) words.push(word(String(question.tokenId)));
+  if ('rights' in question) words.push(word(question.rights));
+  return `0x${selectorOf(question.version, question.scope)}${words.join('')}`;
+}
+
+const LIST_SELECTORS = { incoming: '42f87c25', outgoing: '51525e9a' } as const;
+
+/** The call data of a v2 list. */
+export const encodeList = (list: { wallet: Address; direction: 'incoming' | 'outgoing' }): string =>
+  `0x${LIST_SELECTORS[list.direction]}${word(list.wallet)}`;
+
+/** Null if the return data is malformed. */
+export function decodeAnswer(question: Question, data: string): boolean | bigint | null {
+  if (!/^0x[0-9a-f]{64}$/.test(data)) return null;
+  const value = BigInt(data);
+  if (asksBalance(question)) return value;
+  return value > 1n ? null : value === 1n;
+}
+
+/** getDelegatesForAll, getContractLevelDelegations, getTokenLevelDelegations. */
+const GETTERS = ['0x1b61f675', '0xf956cf94', '0x6f007d87'];
+
+/** All delegations of a wallet at the end of a block. Fails if the lists are too long for the node: anyone can make them so. */
+export async function readVaultState(network: Network, node: Node, vault: Address, block: BlockId) {
+  const calls = GETTERS.map((selector) => selector + word(vault));
+  const [all = '', contracts = '', tokens = ''] = await node.ethCall(network.registries[1] as Address, calls, block);
+  return decodeVaultState(vault, {
+    getDelegatesForAll: all,
+    getContractLevelDelegations: contracts,
+    getTokenLevelDelegations: tokens,
+  });
 }

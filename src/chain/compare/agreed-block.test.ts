@@ -6,7 +6,7 @@ import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';
 import { findAgreedBlock, isOnChain } from './agreed-block.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 
 const maker = createChainMaker(100);
 const chain: FakeBlock[] = [];
@@ -25,7 +25,7 @@ const context = (isProven: boolean) =>
     proof: { isProven },
     providerCount: 2,
     blame: ({ name }: Provider) => blamed.push(name),
-  }) as unknown as FollowerContext;
+  }) as unknown as Context;
 afterEach(() => {
   blamed.length = 0;
   for (const node of nodes) [node.chain, node.fault] = [chain, null];

@@ -6,10 +6,10 @@ import { Inconsistent, Untrusted, WrongChain } from '../rpc/errors.ts';
 import type { BlockId, BlockTag, Header, Node } from '../rpc/node.ts';
 import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 
 /** Throws if the provider serves another chain, or does not have the block. */
-export async function fetchHeader({ network, proof }: FollowerContext, node: Node, block: BlockTag): Promise<Header> {
+export async function fetchHeader({ network, proof }: Context, node: Node, block: BlockTag): Promise<Header> {
   const { chainId, header } = await node.headerAndChainId(block);
   if (chainId !== network.chainId) throw new WrongChain(chainId);
   const fault = block === 'latest' ? 'malformed' : 'refused';
@@ -72,7 +72,7 @@ export interface AgreedBlock {
  * are blamed. Throws if it cannot be decided now.
  */
 export async function findAgreedBlock(
-  context: FollowerContext,
+  context: Context,
   providers: Providers,
   number: number,
   anchor: BlockId,
@@ -133,7 +133,7 @@ const MAX_BETWEEN = 1000;
 const CHUNK = 100;
 
 /** Whether a block is an ancestor of the anchor: by the hashes of parents, or if that is too far, because all providers have it. */
-export async function isOnChain(context: FollowerContext, agreed: AgreedBlock, anchor: BlockId): Promise<boolean> {
+export async function isOnChain(context: Context, agreed: AgreedBlock, anchor: BlockId): Promise<boolean> {
   const { header, providers, isAll } = agreed;
   if (!context.proof.isProven || anchor.number - header.number > MAX_BETWEEN) return isAll;
   const [{ node }] = providers as [Provider];

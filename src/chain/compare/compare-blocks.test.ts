@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { block, hash } from '../../../test/support/fixtures.ts';
 import type { BlockRef, ConfirmedBlock } from '../../store/store.ts';
 import { compareTimes } from './compare-blocks.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 import type { Reports } from './provider-logs.ts';
 
 const STORED: BlockRef = block(101);
@@ -23,7 +23,7 @@ async function compare(inLogs: readonly number[], header: object | null, isProve
       },
     },
     commit: (run: (state: object) => Promise<unknown>) => run({ epoch: 1 }),
-  } as unknown as FollowerContext;
+  } as unknown as Context;
   const node = {
     headers: async () => {
       if (header === null) throw new Error('no header');

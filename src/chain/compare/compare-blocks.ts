@@ -9,7 +9,7 @@ import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { type AgreedBlock, findAgreedBlock, isOnChain, MAX_DIFFERENCES } from './agreed-block.ts';
 import { type AnyLog, groupStoredLogs, isEqual, readStoredLogs, type StoredBlock } from './compare-logs.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 import { decideLogs, findDisputes, refute } from './decide-logs.ts';
 import { blocksWithLogs, differs, fetchRange, type Reports } from './provider-logs.ts';
 import { toBlockInput } from './resolve-blocks.ts';
@@ -27,7 +27,7 @@ export interface Comparison {
 
 /** The anchor is a block of ours that a provider must have. `known` is a provider that is known to have it. */
 export async function compareBlocks(
-  context: FollowerContext,
+  context: Context,
   providers: Providers,
   anchor: BlockId,
   from: number,
@@ -106,7 +106,7 @@ const numberOf = ({ number }: BlockRef) => number;
 
 /** Marks blocks whose logs are proven, and repairs others. */
 export async function storeFindings(
-  { network, store, commit, onEvent }: FollowerContext,
+  { network, store, commit, onEvent }: Context,
   proven: readonly ConfirmedBlock[],
   repairs: readonly RepairedBlock[],
   providers: readonly string[],
@@ -124,7 +124,7 @@ export async function storeFindings(
 const MAX_TIMES = 500;
 
 /** Confirms block times that came from logs, by a second provider's logs or by headers, and corrects wrong ones. */
-export async function compareTimes(context: FollowerContext, reports: Reports, from: number, to: number) {
+export async function compareTimes(context: Context, reports: Reports, from: number, to: number) {
   const { network, store, onEvent } = context;
   const { chainId } = network;
   const unchecked = await store.uncheckedTimes(chainId, { from, to, limit: MAX_TIMES });

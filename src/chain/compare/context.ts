@@ -41,7 +41,7 @@ export interface ContextOptions {
   readonly isBlamed: (provider: Provider) => boolean;
 }
 
-export type FollowerContext = ReturnType<typeof createContext>;
+export type Context = ReturnType<typeof createContext>;
 
 const nameOf = ({ vault, delegate, statement }: Dispute) => `${vault} ${delegate} ${statement === null}`;
 

@@ -16,7 +16,7 @@ import { WALLETS } from '../../../test/support/wallets.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { parseLogs } from '../rpc/node.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 import { decideLogs, proveByAny, refute } from './decide-logs.ts';
 import { onlyComparable, toProviderLogs } from './provider-logs.ts';
 
@@ -38,7 +38,7 @@ const context = {
   proof: { isProven: false },
   providerCount: 2,
   blame: ({ name }: { name: string }) => blamed.push(name),
-} as unknown as FollowerContext;
+} as unknown as Context;
 const fails = () => {
   throw new Refusal(-32_000, 'not found');
 };
@@ -106,7 +106,7 @@ test('the first receipts that give the root decide, and only if those of all giv
     ...context,
     proof: { isProven: true, failed },
     isBlamed: () => false,
-  } as unknown as FollowerContext;
+  } as unknown as Context;
   const prove = () => proveByAny(proving, [first, second], proven);
   const forged = on('eth_getBlockReceipts', () =>
     receiptsJson(sibling).map((one) => ({ ...one, blockHash: proven.hash })),

@@ -12,7 +12,7 @@ import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { groupLogs } from '../rpc/registry-logs.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import { type AnyLog, eventKey, eventKeys, eventOf, isEqual, missingFrom } from './compare-logs.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 import { logsOfBlock, type Reports } from './provider-logs.ts';
 
 interface DecidedLogs {
@@ -27,7 +27,7 @@ interface DecidedLogs {
  * provider.
  */
 export async function decideLogs(
-  context: FollowerContext,
+  context: Context,
   reports: Reports,
   block: BlockId,
   transactions: readonly Bytes32[] = [],
@@ -41,7 +41,7 @@ export async function decideLogs(
 
 /** Decides by proof, and refutes the reports. `isDisputed`: about the messages in the block, which are left out. */
 export async function proveReports(
-  context: FollowerContext,
+  context: Context,
   providers: Providers,
   reports: Reports,
   block: BlockId,
@@ -55,7 +55,7 @@ export async function proveReports(
 }
 
 /** The logs of messages, which are not under the root of a block, after all others. Null if the providers disagree about them. */
-function findMessages({ network }: FollowerContext, reports: Reports, block: BlockId): readonly NodeLog[] | null {
+function findMessages({ network }: Context, reports: Reports, block: BlockId): readonly NodeLog[] | null {
   const hash = stateSyncHash(network, block);
   const lists = reports.map((report) =>
     logsOfBlock(report, block).filter(({ transactionHash }) => transactionHash === hash),
@@ -70,7 +70,7 @@ type Certainty = 'proven' | 'proven, new block' | 'compared';
 
 /** Blames the providers that have a block and returned other logs than it is known to have. True if one has another block there. */
 export async function refute(
-  { network, blame }: FollowerContext,
+  { network, blame }: Context,
   reports: Reports,
   block: BlockId,
   logs: readonly AnyLog[],
@@ -96,7 +96,7 @@ export async function refute(
 }
 
 /** The logs of a block, by the first provider whose receipts prove them. */
-export async function proveByAny(context: FollowerContext, providers: Providers, block: BlockId, known?: Header) {
+export async function proveByAny(context: Context, providers: Providers, block: BlockId, known?: Header) {
   let failure: unknown = new Inconsistent(`no provider has block ${block.number} (${block.hash})`);
   let refuted = 0;
   const isLate = (provider: Provider) => Number(context.isBlamed(provider));
@@ -117,12 +117,7 @@ export async function proveByAny(context: FollowerContext, providers: Providers,
 }
 
 /** A transaction that one provider lists in the block and another does not, or with different receipts, decides nothing. */
-async function decideByReceipts(
-  context: FollowerContext,
-  reports: Reports,
-  block: BlockId,
-  stored: readonly Bytes32[],
-): Promise<DecidedLogs> {
+async function decideByReceipts(context: Context, reports: Reports, block: BlockId, stored: readonly Bytes32[]) {
   const { network } = context;
   const undecided = () => new Inconsistent(`the providers disagree about the logs of block ${block.number}`);
   const reported = reports.flatMap((report) => logsOfBlock(report, block));
@@ -160,7 +155,7 @@ async function decideByReceipts(
 
 /** About the wallets of logs that only some of the lists have. */
 export async function findDisputes(
-  { network, store, now }: FollowerContext,
+  { network, store, now }: Context,
   block: number,
   lists: readonly (readonly AnyLog[])[],
 ): Promise<Dispute[]> {

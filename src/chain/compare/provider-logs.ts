@@ -9,7 +9,7 @@ import type { Provider, Providers, TickProviders } from '../rpc/provider-pool.ts
 import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import { hasBlock } from './agreed-block.ts';
 import { type AnyLog, eventKeys } from './compare-logs.ts';
-import type { FollowerContext } from './context.ts';
+import type { Context } from './context.ts';
 
 /** What one provider returned. */
 export interface ProviderLogs {
@@ -34,7 +34,7 @@ export function logsOfBlock({ blocks }: ProviderLogs, { number, hash }: BlockId)
 
 /** Leaves out providers that fail. */
 async function fetchFrom(
-  { network }: FollowerContext,
+  { network }: Context,
   providers: Providers,
   fetch: (provider: Provider) => Promise<NodeLog[]>,
   onFailure: (provider: Provider, error: unknown) => void,
@@ -54,7 +54,7 @@ async function fetchFrom(
 
 /** New blocks: the tick's own provider first, whose failure is thrown. Others that lag or are slow are asked again by the window check. */
 export async function fetchReports(
-  context: FollowerContext,
+  context: Context,
   [first, ...others]: TickProviders,
   fetch: (provider: Provider) => Promise<NodeLog[]>,
   timeoutMs: number,
@@ -74,7 +74,7 @@ export async function fetchReports(
  * Throws if none is left. `known` is a provider that is known to have the anchor.
  */
 export async function fetchRange(
-  context: FollowerContext,
+  context: Context,
   providers: Providers,
   { number, hash }: BlockId,
   from: number,
@@ -115,13 +115,13 @@ export function differs(network: Network, lists: readonly Blocks[], number: numb
 }
 
 /** The blocks of which not all providers returned the same. */
-export function findDiffering({ network }: FollowerContext, reports: Reports): number[] {
+export function findDiffering({ network }: Context, reports: Reports): number[] {
   const lists = reports.map(({ blocks }) => blocks);
   return blocksWithLogs(lists).filter((number) => differs(network, lists, number));
 }
 
 /** If reports differ, without providers that lack the newest block: some return no logs instead of an error. */
-export async function onlyComparable(context: FollowerContext, reports: Reports, end: BlockId): Promise<Reports> {
+export async function onlyComparable(context: Context, reports: Reports, end: BlockId): Promise<Reports> {
   if (findDiffering(context, reports).length === 0) return reports;
   const has = await Promise.all(
     reports.map(async ({ provider }, position) => position === 0 || hasBlock(provider.node, end).catch(() => false)),

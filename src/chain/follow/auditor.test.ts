@@ -7,8 +7,7 @@ import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import type { Question } from '../../registry/check.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
-import { listsAbout, questionsAbout } from '../audit/registry-answers.ts';
-import { encodeCheck } from '../audit/registry-calls.ts';
+import { encodeCheck, listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import { createAuditor } from './auditor.ts';
 
 /** A world whose history was read, and read again, from a node that kept one log in `share` back all the while. */

@@ -33,7 +33,7 @@ export async function runAuditor(auditor: Auditor, { pollMs, signal, onError }: 
 
 export function createAuditor(
   follower: Follower,
-  { chainId }: Network,
+  network: Network,
   store: Store,
   now: () => number,
   random = Math.random,
@@ -66,8 +66,8 @@ export function createAuditor(
   async function compareAnswers(firstBlock: number, verified: number) {
     const start = firstBlock + Math.floor(random() * (verified - firstBlock + 1));
     const range = { to: verified, limit: LOGS_TO_SAMPLE };
-    let logs = await store.logs(chainId, { from: start, ...range });
-    if (logs.length === 0) logs = await store.logs(chainId, { from: firstBlock, ...range });
+    let logs = await store.logs(network.chainId, { from: start, ...range });
+    if (logs.length === 0) logs = await store.logs(network.chainId, { from: firstBlock, ...range });
     const questions = [...questionsAbout(draw(logs, SAMPLE_SIZE)), ...draw(denied, SAMPLE_SIZE)];
     const [one] = draw([...questions], 1);
     answers += (await follower.auditAnswers(questions, one === undefined ? [] : listsAbout(one)))?.asked ?? 0;

@@ -3,7 +3,7 @@
 
 import type { BlockInput } from '../../store/store.ts';
 import { fetchHeader, findAgreedBlock, findOther, MAX_DIFFERENCES, requireBlock } from '../compare/agreed-block.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { decideLogs } from '../compare/decide-logs.ts';
 import { fetchReports, findDiffering, onlyComparable, type ProviderLogs } from '../compare/provider-logs.ts';
 import { resolveBlocks } from '../compare/resolve-blocks.ts';
@@ -12,8 +12,8 @@ import type { Header, Node } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
-import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
 import { createGarbageCollector, type HistoryPart, readHistory } from './read-history.ts';
+import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './window.ts';
 
 /** Ranges that are prefetched while one is being written. */
 const PREFETCHED_RANGES = 4;
@@ -26,7 +26,7 @@ const CROSS_CHECK_TIMEOUT_MS = 20_000;
 
 /** `proveStored` proves blocks that are stored, above the verified one and up to another. True if there may be more of them. */
 export function createBackfill(
-  context: FollowerContext,
+  context: Context,
   commit: Commit,
   proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
 ) {

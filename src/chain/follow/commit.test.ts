@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { block, granted } from '../../../test/support/fixtures.ts';
 import type { ChainState, CommitInput } from '../../store/store.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { Header } from '../rpc/node.ts';
 import { createCommit } from './commit.ts';
 
@@ -24,7 +24,7 @@ test('a range that takes several transactions rolls back in the first alone: a l
       return state;
     },
     onEvent() {},
-  } as unknown as FollowerContext;
+  } as unknown as Context;
   const [log] = block(101, [granted('ALL')]).logs;
   const busy = (number: number) => ({ ...block(number), logs: Array(15_000).fill(log) });
   const commit = createCommit(context, () => {});

@@ -2,7 +2,7 @@
 
 import type { BlockInput, BlockRef, CommitInput } from '../../store/store.ts';
 import { splitBlocks } from '../../store/write/apply.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { Header } from '../rpc/node.ts';
 
 /** The newest block that the index and the chain have in common. Its hash is null before the first block. */
@@ -22,10 +22,7 @@ export type Commit = (range: BlockRange, ancestor: Ancestor, isVerified?: boolea
 /** Logs per transaction, so that other writers get a turn. A quarter of this is a third slower. */
 const MAX_LOGS = 20_000;
 
-export function createCommit(
-  context: FollowerContext,
-  onLogs: (count: number, mayHaveRevocations: boolean) => void,
-): Commit {
+export function createCommit(context: Context, onLogs: (count: number, mayHaveRevocations: boolean) => void): Commit {
   const { network, store, onEvent } = context;
   const { chainId } = network;
 

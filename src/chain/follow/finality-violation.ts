@@ -3,7 +3,7 @@
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
 import { bisectLast, findAgreedBlock, hasBlock, headersAt } from '../compare/agreed-block.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { Inconsistent, Lagging } from '../rpc/errors.ts';
 import type { Header } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
@@ -13,7 +13,7 @@ import { storeFirstBlock } from './first-block.ts';
 const MIN_READS = 3;
 const MIN_MS = 120_000;
 
-export function createFinalityViolation(context: FollowerContext) {
+export function createFinalityViolation(context: Context) {
   const { network, store, now, onEvent } = context;
   const { chainId } = network;
   /** The block that the providers have instead of ours. A null hash: the chain ends below it. */

@@ -17,7 +17,7 @@ import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS, type Network } from '../../registry/network.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
 import { storeFirstBlock } from './first-block.ts';
 
@@ -178,7 +178,7 @@ test('the first block of an older store is added only if providers agree about i
         },
       },
       commit: (run: (state: object) => Promise<unknown>) => run({ epoch: 1 }),
-    } as unknown as FollowerContext;
+    } as unknown as Context;
     const [one, ...others] = headers.map((header) => ({ node: { header: async () => header } }));
     await storeFirstBlock(context, [one, ...others] as unknown as TickProviders);
     return repaired;

@@ -3,7 +3,7 @@
 import type { Network } from '../../registry/network.ts';
 import { ALL_VERSIONS } from '../../registry/versions.ts';
 import { bisectLast, headersAt } from '../compare/agreed-block.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { Node } from '../rpc/node.ts';
 import type { Providers, TickProviders } from '../rpc/provider-pool.ts';
 import { registryFilter } from '../rpc/registry-logs.ts';
@@ -68,7 +68,7 @@ async function isSurelyAbsent(network: Network, providers: Providers, block: num
  * An imported index lacks the first block, and with it the times before the first log. Adds it. Does nothing if no provider has its
  * header, or if providers disagree.
  */
-export async function storeFirstBlock(context: FollowerContext, providers: TickProviders): Promise<void> {
+export async function storeFirstBlock(context: Context, providers: TickProviders): Promise<void> {
   const { state, store, network } = context;
   const { chainId } = network;
   if (state?.head == null || state.head.number === state.firstBlock) return;

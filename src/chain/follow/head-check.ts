@@ -3,7 +3,7 @@
 
 import type { BlockRef, ChainState } from '../../store/store.ts';
 import { bisectLast, hasBlock, headersAt } from '../compare/agreed-block.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { Inconsistent, Lagging, Syncing } from '../rpc/errors.ts';
 import type { Header, Node } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
@@ -16,7 +16,7 @@ import type { FinalityViolation } from './finality-violation.ts';
  */
 const STILL_MS = 30_000;
 
-export function createHeadCheck(context: FollowerContext, violation: FinalityViolation) {
+export function createHeadCheck(context: Context, violation: FinalityViolation) {
   const { network, store, now } = context;
   let lowerSince: number | null = null;
   let movedAt = now();

@@ -3,7 +3,7 @@
 
 import type { BlockInput } from '../../store/store.ts';
 import { numbersFrom } from '../compare/agreed-block.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
 import {
   fetchReports,
@@ -29,7 +29,7 @@ const CROSS_CHECK_TIMEOUT_MS = 2000;
 export type Evidence = 'bloom' | 'receipts' | 'compared';
 type KnownLogs = { readonly logs: readonly NodeLog[]; readonly evidence: Evidence };
 
-export function createLive(context: FollowerContext, commit: Commit, onBlock: (evidence: Evidence) => void) {
+export function createLive(context: Context, commit: Commit, onBlock: (evidence: Evidence) => void) {
   const { network } = context;
 
   /** Replaces everything above the ancestor by the chain's blocks up to the tip. */

@@ -5,14 +5,13 @@ import type { BlockRef, ConfirmedBlock, LogRecord, RepairedBlock } from '../../s
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks, storeFindings } from '../compare/compare-blocks.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy } from '../prove/absence.ts';
 import { fetchProven, rootsOf } from '../prove/block.ts';
 import { stateSyncHash } from '../prove/receipts.ts';
-import { readInputs } from '../revocations/named-by-input.ts';
-import { Unknown } from '../revocations/words.ts';
+import { readInputs, Unknown } from '../revocations/words.ts';
 import type { BlockId, Header } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import type { Ancestor } from './commit.ts';
@@ -20,7 +19,7 @@ import type { Ancestor } from './commit.ts';
 /** Blocks of one call. Each needs two calls to a node, and up to three more for its neighbours. */
 const MAX_BLOCKS = 20;
 
-export function createProver(context: FollowerContext) {
+export function createProver(context: Context) {
   /** What is left to prove below a head. */
   let newLeft: { readonly hash: Bytes32; readonly to: number } | null = null;
   /** The next finalized block to prove, from the newest down. Null: start again. */
@@ -57,7 +56,7 @@ export function createProver(context: FollowerContext) {
  * range, or null if nothing is left, and why a block could not be proven now.
  */
 async function proveStored(
-  context: FollowerContext,
+  context: Context,
   providers: TickProviders,
   range: { readonly from: number; readonly to: number },
   anchor: BlockId,

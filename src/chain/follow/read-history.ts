@@ -20,9 +20,7 @@ export interface HistoryPart {
   readonly logs: readonly NodeLog[];
 }
 
-interface HistoryOptions {
-  readonly from: number;
-  readonly to: number;
+interface HistoryOptions extends Pick<HistoryPart, 'from' | 'to'> {
   /** No call starts after this time, by `ticks`. */
   readonly deadline: number;
   readonly ticks: () => number;
@@ -34,7 +32,7 @@ interface HistoryOptions {
 /** The response to one call. */
 interface Piece extends HistoryPart {
   /** The lowest and the highest block of the response with logs: it may be truncated outside. Null if it is empty: it is not read again. */
-  readonly blocks: BlockSpan | null;
+  readonly blocks: { readonly lowest: number; readonly highest: number } | null;
   /** Known to have all logs of its blocks. */
   readonly isComplete: boolean;
 }
@@ -42,10 +40,8 @@ interface Piece extends HistoryPart {
 type Joined = readonly [below: Piece | null, above: Piece | null];
 
 /** If a call fails, passes on what was read before it, then throws. */
-export async function readHistory(
-  scanner: Scanner,
-  { from, to, deadline, ticks, maxHeldLogs = MAX_HELD_LOGS, onPart }: HistoryOptions,
-): Promise<void> {
+export async function readHistory(scanner: Scanner, options: HistoryOptions): Promise<void> {
+  const { from, to, deadline, ticks, maxHeldLogs = MAX_HELD_LOGS, onPart } = options;
   const reads: Promise<Piece[]>[] = [];
   let next = from;
   let inFlight = 0;
@@ -194,11 +190,7 @@ const reachesOver = (below: Piece, above: Piece, start: number) =>
   (above.isComplete || (above.blocks?.highest ?? below.to) > below.to);
 
 /** What must be read again: from the last block with logs of one piece to the first of the next. */
-function findGaps(
-  rangeSize: number,
-  below: Piece | null,
-  above: Piece | null,
-): readonly (readonly [from: number, to: number])[] {
+function findGaps(rangeSize: number, below: Piece | null, above: Piece | null): [from: number, to: number][] {
   // It may be among the blocks that the piece before it has.
   const low = below?.isComplete === false && below.blocks ? Math.max(below.blocks.highest, below.from) : null;
   const high = above?.isComplete === false && above.blocks ? above.blocks.lowest : null;
@@ -209,12 +201,7 @@ function findGaps(
   return gaps;
 }
 
-interface BlockSpan {
-  readonly lowest: number;
-  readonly highest: number;
-}
-
-function spanOf(logs: readonly NodeLog[]): BlockSpan | null {
+function spanOf(logs: readonly NodeLog[]): Piece['blocks'] {
   let [lowest, highest] = [Number.POSITIVE_INFINITY, -1];
   for (const { blockNumber } of logs) {
     if (blockNumber < lowest) lowest = blockNumber;

@@ -1,17 +1,18 @@
 // Verifies the window, which is all blocks above the verified one: reads it again from every provider, and advances the
 // verified block to the newest finalized block that is unchanged.
 
+import type { Finality, Network } from '../../registry/network.ts';
 import { findOther, requireBlock } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { Revocations } from '../revocations/revocations.ts';
-import type { Header } from '../rpc/node.ts';
+import type { Header, Node } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
-import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './finality.ts';
+import { nullIfRefused } from '../rpc/rpc.ts';
 
 const VERIFY_EVERY_MS = 60_000;
 
-export function createWindow(context: FollowerContext, revocations: Revocations) {
+export function createWindow(context: Context, revocations: Revocations) {
   const { network, store, finality, now } = context;
   const { chainId } = network;
   let verifiedAt = Number.NEGATIVE_INFINITY;
@@ -47,4 +48,18 @@ export function createWindow(context: FollowerContext, revocations: Revocations)
   }
 
   return { verify };
+}
+
+/** Younger blocks are not final, even if the node says so. */
+export const MIN_FINALIZED_AGE_SECONDS = 60;
+/** Used if the node does not support the `finalized` tag. */
+const WITHOUT_TAG: Exclude<Finality, 'tag'> = { seconds: 900 };
+
+export async function finalizedNumber(network: Network, rule: Finality, node: Node, tip: Header): Promise<number> {
+  const toBlocks = (seconds: number) => Math.ceil(seconds / network.blockSeconds);
+  const newest = tip.number - toBlocks(MIN_FINALIZED_AGE_SECONDS);
+  const tagged = rule === 'tag' ? await node.header('finalized').catch(nullIfRefused) : null;
+  if (tagged !== null) return Math.min(tagged.number, newest);
+  const depth = rule === 'tag' ? WITHOUT_TAG : rule;
+  return Math.min(newest, tip.number - ('blocks' in depth ? depth.blocks : toBlocks(depth.seconds)));
 }

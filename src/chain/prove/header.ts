@@ -101,8 +101,7 @@ function read(block: BlockJson, names: readonly string[]): Uint8Array[] | null {
 }
 
 /** Those that are there: a zero counts. */
-const readPresent = (block: BlockJson, names: readonly string[]): Uint8Array[] =>
-  read(
-    block,
-    names.filter((name) => block[name] !== undefined && block[name] !== null),
-  ) ?? [];
+function readPresent(block: BlockJson, names: readonly string[]): Uint8Array[] {
+  const present = names.filter((name) => block[name] !== undefined && block[name] !== null);
+  return read(block, present) ?? [];
+}

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test';
 import recorded from '../../../test/vectors/c-proofs.json' with { type: 'json' };
 import type { Address, Bytes32, DelegationKey } from '../../registry/delegation.ts';
 import { type BlockJson, comesOut } from './header.ts';
-import { provenWords } from './state.ts';
-import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from './v1-storage.ts';
+import { delegateVersionSlot, membershipSlot, provenWords, vaultVersionSlot } from './state.ts';
 
 const proofs = recorded.blocks.flatMap(({ header, proofs }) => proofs.map((one) => ({ header, ...one })));
 

@@ -6,10 +6,9 @@ import { on } from '../../../test/support/node-quirks.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { WALLETS } from '../../../test/support/wallets.ts';
 import type { LogRecord } from '../../store/store.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';
-import { readInputs } from './named-by-input.ts';
-import { ifKnown } from './words.ts';
+import { ifKnown, readInputs } from './words.ts';
 
 const [V, D, E] = WALLETS;
 const maker = createChainMaker(100, 12, 1_700_000_000, { isProvable: false });
@@ -20,7 +19,7 @@ const [first, second] = createProviderPool(
   MAINNET,
   nodes.map(({ url }) => url),
 ).all as Providers as [Provider, Provider];
-const context = { network: MAINNET, providerCount: 2, proof: { isProven: false } } as unknown as FollowerContext;
+const context = { network: MAINNET, providerCount: 2, proof: { isProven: false } } as unknown as Context;
 const stored = [E, V].map((from) => ({ event: { type: 'unknownRevoked', from } })) as unknown as LogRecord[];
 const read = (logs = stored) => readInputs(context, [first, second], block, logs);
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Settlement } from '../../store/store.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
 import { createRound } from './round.ts';
 
@@ -16,7 +16,7 @@ test('settlements are written on the commit at which the wallets were read, or o
     },
     commit: (run: (state: { epoch: number }) => Promise<unknown>) => run({ epoch: 1 }),
   };
-  const round = createRound(context as unknown as FollowerContext, [] as unknown as TickProviders, 1, { commits: 7 });
+  const round = createRound(context as unknown as Context, [] as unknown as TickProviders, 1, { commits: 7 });
   const settlement = {} as Settlement;
   await round.write([settlement]);
   await round.write([settlement]);

@@ -2,11 +2,10 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Settlement } from '../../store/store.ts';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
-import { readNamed } from './named-by-input.ts';
-import { readWords } from './words.ts';
+import { readNamed, readWords } from './words.ts';
 
 /** What one wallet waits for: words of a block, or that its settlements are written. */
 interface Asked extends PromiseWithResolvers<readonly bigint[]> {
@@ -20,12 +19,7 @@ export type Round = ReturnType<typeof createRound>;
  * What is asked for runs when all wallets that have not left wait for something. Nothing is written if anybody else has committed since
  * the wallets were read: an audit may have found a grant that they do not know.
  */
-export function createRound(
-  context: FollowerContext,
-  providers: TickProviders,
-  wallets: number,
-  since: { commits: number },
-) {
+export function createRound(context: Context, providers: TickProviders, wallets: number, since: { commits: number }) {
   const { network, store } = context;
   let left = wallets;
   let asked: Asked[] = [];

@@ -4,7 +4,7 @@ import { type Address, type DelegationKey, delegationId } from '../../registry/d
 import type { LogPosition, Revocation, Settlement } from '../../store/store.ts';
 import { readStoredLogs } from '../compare/compare-logs.ts';
 import { fetchProven } from '../prove/block.ts';
-import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/v1-storage.ts';
+import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
 import { deduce, type Finding, isBefore } from './deduce.ts';
 import type { Round } from './round.ts';

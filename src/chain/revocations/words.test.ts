@@ -1,7 +1,7 @@
 // What of a registry's state is believed where it cannot be proven.
 
 import { expect, test } from 'bun:test';
-import type { FollowerContext } from '../compare/context.ts';
+import type { Context } from '../compare/context.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { agreeAll, ifKnown, readWords, Unknown } from './words.ts';
 
@@ -9,7 +9,7 @@ const context = {
   network: { registries: { 1: '0x1' } },
   providerCount: 2,
   proof: { isProven: false },
-} as unknown as FollowerContext;
+} as unknown as Context;
 const provider = (name: string, node: object = {}) => ({ name, node }) as Provider;
 const [A, B] = [provider('A'), provider('B')];
 const both: TickProviders = [A, B];

@@ -1,10 +1,13 @@
-// Reads words of the v1 registry's storage at a block: proven against the block's state root if a provider serves proofs, otherwise as
-// all providers return them alike.
+// Reads what settles v1 revocations: words of the registry's storage at a block, proven against the block's state root if a provider serves
+// proofs, otherwise as all providers return them alike; and the delegates that transactions name, as all providers return them alike.
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { jsonText } from '../../store/rows/cells.ts';
-import type { FollowerContext } from '../compare/context.ts';
-import { fetchProven, requireRoots } from '../prove/block.ts';
+import type { LogRecord, Revocation } from '../../store/store.ts';
+import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
+import type { Context } from '../compare/context.ts';
+import { readRevoked } from '../compare/resolve-blocks.ts';
+import { fetchProven, proveLogs, requireRoots } from '../prove/block.ts';
 import { provenWords } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
@@ -31,7 +34,7 @@ export const ifKnown = <T>(reading: Promise<T>): Promise<T | undefined> =>
 
 /** Throws `Unknown`. */
 export async function readWords(
-  context: FollowerContext,
+  context: Context,
   providers: TickProviders,
   slots: readonly Bytes32[],
   block: BlockId,
@@ -67,7 +70,7 @@ async function inChunks<T>(slots: readonly Bytes32[], read: (some: readonly Byte
  * them says it too. `ask` returns null, or throws, if a provider does not know. Throws `Unknown`.
  */
 export async function agreeAll<T>(
-  { providerCount }: FollowerContext,
+  { providerCount }: Context,
   providers: TickProviders,
   ask: (provider: Provider) => Promise<T | null>,
 ): Promise<T> {
@@ -84,4 +87,45 @@ export async function agreeAll<T>(
   if (new Set(known.map(jsonText)).size > 1) throw new Unknown('the providers disagree', true);
   if (known.length < providerCount) throw new Unknown(reason);
   return known[0] as T;
+}
+
+/** The delegates that the revocations in a block name, by log index. Empty if the providers do not agree. */
+export async function readNamed(context: Context, providers: TickProviders, block: BlockId) {
+  const logs = await readStoredLogs(context.store, context.network.chainId, block.number);
+  const delegates = await ifKnown(readInputs(context, providers, block, logs));
+  const named = new Map<number, Address>();
+  for (const [position, delegate] of delegates?.entries() ?? [])
+    if (delegate !== null) named.set((logs[position] as LogRecord).logIndex, delegate);
+  return named;
+}
+
+/** Null unless each of its logs is named. */
+export function settleNamed({ vault, block, logIndexes }: Revocation, named: ReadonlyMap<number, Address>) {
+  const pairs = logIndexes.flatMap((logIndex) => {
+    const delegate = named.get(logIndex);
+    return delegate === undefined ? [] : [{ delegate, endedBy: logIndex, knownFrom: block.number }];
+  });
+  return pairs.length < logIndexes.length ? null : { vault, block, readAt: block.number, pairs, complete: true };
+}
+
+/** For each stored log of a block, the delegate that its transaction revoked by a call to the registry, or null. Throws `Unknown`. */
+export function readInputs(context: Context, providers: TickProviders, block: BlockId, logs: readonly LogRecord[]) {
+  const { network } = context;
+  return agreeAll(context, providers, async (provider) => {
+    // No root commits to the transaction of a log as nodes return it, so each provider says which one it is.
+    const theirs = await fetchLogs(context, provider, block);
+    if (!isEqual(network, theirs, logs)) return null;
+    const asked = theirs.map(({ transactionHash }, position) => {
+      const event = logs[position]?.event;
+      return { transactionHash, vault: event?.type === 'unknownRevoked' ? event.from : null };
+    });
+    const revoked = await readRevoked(provider.node, network, asked);
+    return revoked.every((delegate) => delegate !== undefined) ? revoked : null;
+  });
+}
+
+async function fetchLogs({ network, proof }: Context, { node, scanner }: Provider, { hash }: BlockId) {
+  if (!proof.isProven) return scanner.fetchBlockLogs(hash);
+  const header = await fetchProven(node, hash);
+  return header === null ? [] : proveLogs(network, node, header);
 }

@@ -105,8 +105,7 @@ test('the second and third providers have causes of their own, and each recovers
   const pool = createProviderPool(
     MAINNET,
     nodes.map((one) => one.url),
-    { onRecovery: (provider, unhealthyMs) => recovered.push([provider, unhealthyMs]) },
-    () => 0,
+    { random: () => 0, onRecovery: (provider, unhealthyMs) => recovered.push([provider, unhealthyMs]) },
   );
   const causes = () => pool.all.map(({ failure }) => failure?.cause ?? null);
   const [first, second, third] = nodes as [typeof node, typeof node, typeof node];

@@ -2,7 +2,7 @@
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import type { Transaction } from '../../registry/v1-revocation.ts';
-import { type Rpc, type RpcCall, RpcError } from './rpc.ts';
+import { nullIfRefused, type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
 /** A receipt as a node sends it. */
 export type ReceiptJson = Readonly<Record<string, unknown>>;
@@ -128,12 +128,8 @@ export function createNode(rpc: Rpc) {
     /** The receipts of all transactions of a block, in order. Throws if the node does not have them. */
     async blockReceipts(block: BlockId) {
       if (hasBlockReceipts) {
-        try {
-          const receipts = await rpc.call('eth_getBlockReceipts', [block.hash]);
-          if (Array.isArray(receipts)) return receipts.map((receipt) => parseObject('receipt', receipt));
-        } catch (error) {
-          if (!(error instanceof RpcError) || error.fault !== 'refused') throw error;
-        }
+        const receipts = await rpc.call('eth_getBlockReceipts', [block.hash]).catch(nullIfRefused);
+        if (Array.isArray(receipts)) return receipts.map((receipt) => parseObject('receipt', receipt));
       }
       const own = await getHeaderOf(block.hash);
       const found = own === null ? [null] : await getReceipts(parseHashes(own));

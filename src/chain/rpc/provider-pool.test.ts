@@ -8,7 +8,7 @@ import { RpcError } from './rpc.ts';
 test('a provider that changed to another chain is asked nothing until it is back', async () => {
   const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
   const urls = nodes.map(({ url }) => url);
-  const pool = createProviderPool(MAINNET, urls, {}, () => 0.5);
+  const pool = createProviderPool(MAINNET, urls, { random: () => 0.5 });
   const othersAt = async (ms: number) => {
     const first = await pool.pick(ms);
     return [first.name, (await pool.others(first, ms)).map(({ name }) => name)];
@@ -27,8 +27,7 @@ test('one that was wrong is read from again only after more failures of the othe
   const pool = createProviderPool(
     MAINNET,
     nodes.map(({ url }) => url),
-    {},
-    () => 0.5,
+    { random: () => 0.5 },
   );
   const picked: string[] = [];
   pool.failed({ name: '1/1' }, new Untrusted('wrong logs'), 0);

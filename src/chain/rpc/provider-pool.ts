@@ -53,6 +53,7 @@ export interface PoolOptions extends Partial<Omit<RpcOptions, 'listener'>> {
   readonly onFailure?: (provider: string, failure: ProviderFailure) => void;
   /** Called when a provider is healthy again. */
   readonly onRecovery?: (provider: string, unhealthyMs: number) => void;
+  readonly random?: () => number;
 }
 
 /** Short, because a chain's only provider must be tried again soon. */
@@ -83,14 +84,9 @@ const MAX_MESSAGE = 300;
 
 export type ProviderPool = ReturnType<typeof createProviderPool>;
 
-export function createProviderPool(
-  network: Network,
-  urls: readonly string[],
-  options: PoolOptions = {},
-  random: () => number = Math.random,
-) {
+export function createProviderPool(network: Network, urls: readonly string[], options: PoolOptions = {}) {
   const { chainId } = network;
-  const { onFailure = () => {}, onRecovery = () => {}, listenerOf, ...rpcOptions } = options;
+  const { onFailure = () => {}, onRecovery = () => {}, listenerOf, random = Math.random, ...rpcOptions } = options;
   const filter = registryFilter(network);
   const redact = createRedactor(urls);
   const all = urls.map((url, position): Entry => {

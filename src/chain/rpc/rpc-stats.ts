@@ -12,7 +12,7 @@ export type RpcStats = Readonly<Record<string, ProviderStats>>;
 
 type Outcomes = Readonly<Partial<Record<'ok' | ProviderCause, number>>>;
 
-export interface ProviderStats {
+interface ProviderStats {
   /** By method, then by outcome. */
   readonly calls: Readonly<Record<string, Outcomes>>;
   /** HTTP requests by bucket; a batch is one request. */

@@ -39,6 +39,12 @@ export class RpcError extends Error {
   }
 }
 
+/** For what a node need not support or have: null if it refused the call. */
+export function nullIfRefused(error: unknown): null {
+  if (error instanceof RpcError && error.fault === 'refused') return null;
+  throw error;
+}
+
 export interface RpcListener {
   /** Called with the method and the error, if any, of every call. */
   onCall(method: string, error: RpcError | null): void;
@@ -76,7 +82,8 @@ export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOpt
   const redact = createRedactor([url]);
   const toRequest = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: ++id, method, params });
 
-  async function post(requests: readonly RpcRequest[], body: unknown): Promise<HttpResponse> {
+  /** `httpStatus` is null for a success. */
+  async function post(requests: readonly RpcRequest[], body: unknown) {
     const began = performance.now();
     try {
       const response = await fetch(url, {
@@ -141,17 +148,8 @@ export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOpt
     }
     rejectedBatches = 0;
     const byId = new Map(json.map((one) => [(one as { id?: unknown } | null)?.id, one]));
-    const failures: unknown[] = [];
-    const results = requests.map((request) => {
-      try {
-        return read(byId.get(request.id), httpStatus, request);
-      } catch (error) {
-        failures.push(error);
-        return undefined;
-      }
-    });
-    if (failures.length > 0) throw failures[0];
-    return results;
+    // All are read before one is thrown, so that each is counted.
+    return Promise.all(requests.map(async (request) => read(byId.get(request.id), httpStatus, request)));
   }
 
   return {
@@ -197,16 +195,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-interface HttpResponse {
-  readonly json: unknown;
-  /** Null for a success. */
-  readonly httpStatus: number | null;
-}
-
-interface RpcRequest {
-  readonly id: number;
-  readonly method: string;
-}
+type RpcRequest = { readonly id: number; readonly method: string };
 
 const isJsonRpc = (json: unknown) => Array.isArray(json) || (json as { jsonrpc?: unknown } | null)?.jsonrpc === '2.0';
 
@@ -293,7 +282,8 @@ export function createRedactor(urls: readonly string[]): Redact {
   return (text) => anyCase.reduce((left, secret) => left.replaceAll(secret, '…'), text);
 }
 
-function decode(part: string): string {
+/** Of text that may be percent-encoded. */
+export function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -145,10 +145,7 @@ export const keyOf = (log: NodeLog) =>
 
 /** The newest or the oldest block that has logs. */
 const findEdge = (logs: readonly NodeLog[], isUp: boolean): number =>
-  logs.reduce(
-    (edge, { blockNumber }) => (isUp ? Math.max(edge, blockNumber) : Math.min(edge, blockNumber)),
-    isUp ? -1 : Number.MAX_SAFE_INTEGER,
-  );
+  logs.map(({ blockNumber }) => blockNumber).reduce((a, b) => (isUp ? Math.max(a, b) : Math.min(a, b)));
 
 /** JSON-RPC code: the node has pruned this history. */
 const PRUNED = 4444;
