@@ -11,7 +11,7 @@ test('settlements are written on the commit at which the wallets were read, or o
     store: {
       async settle(_chainId: number, _epoch: number, _settlements: readonly Settlement[], base?: number) {
         bases.push(base);
-        return { state: { commits: (base ?? 0) + 1 } };
+        return { commits: (base ?? 0) + 1 };
       },
     },
     commit: (run: (state: { epoch: number }) => Promise<unknown>) => run({ epoch: 1 }),
