@@ -61,7 +61,8 @@ async function measure(engine: BenchEngine, filterOf: (index: number) => string,
   const store = await openStore(engine.databaseUrl);
   const addBlock = await openChain(store);
   await addBlock();
-  const environment = { ANONYMOUS_LIMIT: 'off' };
+  // Each stream is of another caller: one can have ten.
+  const environment = { ANONYMOUS_LIMIT: 'off', TRUSTED_PROXIES: '127.0.0.0/8' };
   await using own = await startOurs({ ...bench, databaseUrl: engine.databaseUrl, environment });
   const server = { ...own, ...engine.database };
   const readers = createReaders(server);
@@ -104,7 +105,8 @@ function createReaders({ url }: Server) {
   const sockets: Socket<{ got: number }>[] = [];
   let left = 0;
   let onAll = () => {};
-  const open = async (query: string) => {
+  const open = async (query: string, index: number) => {
+    const caller = `10.0.${index >> 8}.${index & 255}`;
     const socket = await Bun.connect({
       hostname: '127.0.0.1',
       port: Number(port),
@@ -119,15 +121,15 @@ function createReaders({ url }: Server) {
       },
     });
     socket.write(
-      `GET /registry/any/changes?chainId=${CHAIN}&start=head${query} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`,
+      `GET /registry/any/changes?chainId=${CHAIN}&start=head${query} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: ${caller}\r\naccept: text/event-stream\r\n\r\n`,
     );
     sockets.push(socket);
   };
   return {
     async open(streams: number, filterOf: (index: number) => string) {
       for (let index = 0; index < streams; index += BURST) {
-        const burst = Array.from({ length: Math.min(BURST, streams - index) }, (_, more) => filterOf(index + more));
-        await Promise.all(burst.map(open));
+        const burst = Array.from({ length: Math.min(BURST, streams - index) }, (_, more) => index + more);
+        await Promise.all(burst.map((one) => open(filterOf(one), one)));
       }
     },
     /** Resolves when each stream has received an event. */

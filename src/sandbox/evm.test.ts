@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { digestOf } from '../../contracts/compile.ts';
 import { temporaryPath } from '../../test/support/engines.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { ALL_CHECKS } from '../../test/support/every-answer.ts';
 import { prepareWallets, registryAnswers, SMART, send } from '../../test/support/evm-wallets.ts';
 import { createRandom } from '../../test/support/random.ts';
@@ -56,13 +57,20 @@ async function anyTruths(rpc: Rpc, questions: readonly AnyQuestion[], tag: strin
   });
 }
 
+/** What is asked right after a block may be refused until it is known what a revocation in it ended. */
+const answerTo = (url: string) =>
+  eventually(`an answer to ${url}`, async () => {
+    const response = await fetch(url);
+    return response.status !== 503 && response;
+  });
+
 /** Compares some vaults, delegates and checks of either registry with the contracts. */
 async function compareAny(rpc: Rpc, url: string, tag: string, random: () => number) {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
   const wrong: string[] = [];
   let compared = 0;
   const get = async (path: string): Promise<unknown> => {
-    const response = await fetch(url + path);
+    const response = await answerTo(url + path);
     if (response.headers.get('x-block-number') !== String(Number(tag))) wrong.push(`${path} is of another block`);
     return response.json();
   };
@@ -163,7 +171,7 @@ describe('delegations serve against the registries', () => {
         const truths = await registryAnswers(rpc, asked, tip.number);
         await Promise.all(
           asked.map(async (question, position) => {
-            const response = await fetch(served.url + checkUrl(question));
+            const response = await answerTo(served.url + checkUrl(question));
             const text = await response.text();
             compared++;
             const isRight =

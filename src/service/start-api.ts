@@ -6,13 +6,12 @@ import { createSignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
-import { createChangeStreams, MAX_STREAMS } from '../http/answers/change-streams.ts';
+import { createChangeStreams } from '../http/answers/change-streams.ts';
 import { clockAhead, clockBehind, lagOf } from '../http/context/freshness.ts';
 import type { Service } from '../http/context/service.ts';
 import type { KeyChange, TestWallet, WebhookChange } from '../http/developers/developers.ts';
 import { createAdmission } from '../http/limits/admission.ts';
 import { createLongLists, type LongListLimits } from '../http/limits/long-lists.ts';
-import type { PerCaller } from '../http/limits/shares.ts';
 import type { RunningServer } from '../http/server/listener.ts';
 import { startServer } from '../http/server/server.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
@@ -76,9 +75,8 @@ const FLUSH_TIMEOUT_MS = 2000;
 /** An owner can have something sent to a receiver once in this time. */
 const ASK_MS = 60_000;
 const WEBHOOKS_PER_WALLET = 10;
-/** In each process. With ANONYMOUS_LIMIT=off, callers without a key have neither a pace nor a share of the streams. */
+/** In each process. */
 const LONG_LISTS: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 };
-const STREAMS: PerCaller = { perAddress: 10, perKey: 100 };
 /** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
@@ -186,9 +184,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   // Exports the last spans, but does not wait long for the collector.
   if (traces !== null) started.defer(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
   let isStopping = false;
-  const isLimited = config.anonymousLimit !== null;
-  const streams = createChangeStreams(isLimited ? STREAMS : { ...STREAMS, perAddress: MAX_STREAMS });
-  const longLists = createLongLists(isLimited ? LONG_LISTS : { ...LONG_LISTS, rowsPerSecond: null });
+  const streams = createChangeStreams();
+  const longLists = createLongLists(LONG_LISTS);
   const server = startServer({
     ...settings,
     ...service,

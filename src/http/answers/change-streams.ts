@@ -33,7 +33,7 @@ const RETRY_MS = 2000;
 const PAGE = 250;
 const OWN_PAGE = 32;
 /** In each process, half of them with a key. Each needs a few kilobytes and a file descriptor, and as much as waits for its reader. */
-export const MAX_STREAMS = 20_000;
+const MAX_STREAMS = 20_000;
 /** How long Bun keeps the connection of a reader that was cut off. */
 const CUT_OFF_SECONDS = 8;
 

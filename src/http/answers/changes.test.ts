@@ -206,7 +206,8 @@ for (const engine of ENGINES) {
       expect((await readAll('final=true', cursor)).lines).toEqual([]);
     });
 
-    test('a chain that does not answer is named, and is read later from where it was', async () => {
+    /** Two chains of one feed; the second does not answer. */
+    const startTwo = async () => {
       const first = await start();
       await first.add([block(101, [granted('ALL')]), block(102)]);
       const second = await start();
@@ -214,6 +215,11 @@ for (const engine of ENGINES) {
       known = [first.chainId];
       const query = `chainId=${first.chainId},${second.chainId}`;
       isAway = (chainId) => chainId === second.chainId;
+      return { first, second, query };
+    };
+
+    test('a chain that does not answer is named, and is read later from where it was', async () => {
+      const { first, second, query } = await startTwo();
       const one = await read(query);
       expect(one).toMatchObject({
         complete: false,
@@ -243,13 +249,7 @@ for (const engine of ENGINES) {
     });
 
     test('a full page of one chain says of the others whether they answer, and start=head is taken from all of them', async () => {
-      const first = await start();
-      await first.add([block(101, [granted('ALL')]), block(102)]);
-      const second = await start();
-      await second.add([block(101, [granted('CONTRACT')]), block(102)]);
-      known = [first.chainId];
-      const query = `chainId=${first.chainId},${second.chainId}`;
-      isAway = (chainId) => chainId === second.chainId;
+      const { first, second, query } = await startTwo();
       expect(await read(`${query}&limit=1`)).toMatchObject({
         complete: false,
         chains: [{ chainId: first.chainId }, { problem: { type: '/docs#problem-chain-stale' } }],
