@@ -13,9 +13,7 @@ export function createDeniedSample(random: () => number = Math.random) {
   let samples = new Map<number, ReturnType<typeof empty>>();
   return {
     add(chainId: number, question: Question, reason: 'denied' | 'unread' = 'denied'): void {
-      const chain = samples.get(chainId) ?? empty();
-      samples.set(chainId, chain);
-      const { [reason]: questions, seen } = chain;
+      const { [reason]: questions, seen } = samples.getOrInsertComputed(chainId, empty);
       const place = questions.length < SAMPLE_SIZE ? questions.length : Math.floor(random() * (seen[reason] + 1));
       seen[reason]++;
       if (place < SAMPLE_SIZE) questions[place] = question;

@@ -40,13 +40,12 @@ export function createDisputes(context: Context, revocations: Revocations) {
     const [first, ...others] = providers;
     const block = await context.verifiedBlock();
     if (block === undefined || context.state === null) return null;
-    const asked = [...questions];
-    for (const list of lists) asked.push(...(await questionsOfList(network, store, first.node, block, list)));
+    const listed = await Array.fromAsync(lists, (list) => questionsOfList(network, store, first.node, block, list));
     const ask = async ({ node }: Provider, about: readonly Question[]) => {
       const statements = await fetchStatements(network, node, block, about).catch(() => []);
       return { statements, wrong: await findDisagreements(network, store, block.number, statements) };
     };
-    const answers = await ask(first, asked);
+    const answers = await ask(first, [...questions, ...listed.flat()]);
     let { wrong } = answers;
     for (const other of wrong.length === 0 ? [] : others) {
       const doubted = wrong.map(({ question }) => question);

@@ -20,14 +20,11 @@ const lower = (value: Bytes32) => value.toLowerCase() as Bytes32;
 
 /** What the hash of a block commits to. Null if its header does not hash to it. */
 export function rootsOf(header: Header): Roots | null {
-  let roots = cache.get(header);
-  if (roots === undefined) {
-    const { receiptsRoot: receipts, stateRoot: state } = header.json;
-    const isProven = comesOut(header.json) && isBytes32(receipts) && isBytes32(state);
-    roots = isProven ? { receipts: lower(receipts), state: lower(state) } : null;
-    cache.set(header, roots);
-  }
-  return roots;
+  return cache.getOrInsertComputed(header, ({ json }) => {
+    const { receiptsRoot: receipts, stateRoot: state } = json;
+    const isProven = comesOut(json) && isBytes32(receipts) && isBytes32(state);
+    return isProven ? { receipts: lower(receipts), state: lower(state) } : null;
+  });
 }
 
 export function requireRoots(header: Header): Roots {
@@ -37,10 +34,7 @@ export function requireRoots(header: Header): Roots {
   const kept = { ...header, json: {} };
   cache.set(kept, roots);
   proven.set(header.hash, kept);
-  for (const oldest of proven.keys()) {
-    if (proven.size <= MAX_PROVEN) break;
-    proven.delete(oldest);
-  }
+  for (const oldest of proven.keys().take(Math.max(0, proven.size - MAX_PROVEN))) proven.delete(oldest);
   return roots;
 }
 

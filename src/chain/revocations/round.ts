@@ -79,11 +79,7 @@ export function createRound(context: Context, providers: TickProviders, wallets:
     read: async (block: BlockId, slots: readonly Bytes32[]) =>
       slots.length === 0 ? [] : ask({ read: { block, slots } }),
     /** The delegates that the revocations in a block name, by log index. */
-    named(block: BlockId) {
-      const reading = named.get(block.hash) ?? readNamed(context, providers, block);
-      named.set(block.hash, reading);
-      return reading;
-    },
+    named: (block: BlockId) => named.getOrInsertComputed(block.hash, () => readNamed(context, providers, block)),
     write: (settlements: readonly Settlement[]) => ask({ settlements }),
     /** One of the wallets is done. The others no longer wait for it. */
     leave() {

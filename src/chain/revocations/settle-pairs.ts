@@ -44,12 +44,10 @@ export async function settlePairs(round: Round, { vault, revocations, delegates,
   const first = positions[0] as LogPosition;
   const regrants = await store.regrants(network.chainId, vault, first, block.number);
   const [again, newest] = [Map.groupBy(regrants, ({ key }) => key.to), newestOf(regrants)];
-  const pairs: { readonly delegate: Address; readonly keys: readonly PairKey[] }[] = [];
-  for (const delegate of delegates)
-    pairs.push({
-      delegate,
-      keys: await choosePairKeys(round, { vault, delegate }, positions, newest, block.number),
-    });
+  const pairs = await Array.fromAsync(delegates, async (delegate) => ({
+    delegate,
+    keys: await choosePairKeys(round, { vault, delegate }, positions, newest, block.number),
+  }));
   const members = pairs.flatMap(({ keys }, position) =>
     keys.map(({ key }) => membershipSlot(key, vaultVersion, versions[position] as bigint)),
   );

@@ -11,6 +11,7 @@ import { fetchProven, proveLogs, requireRoots } from '../prove/block.ts';
 import { provenWords } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
+import { chunksOf } from '../rpc/rpc.ts';
 
 /** Slots per call. */
 const CHUNK = 100;
@@ -59,11 +60,8 @@ export async function readWords(
   });
 }
 
-async function inChunks<T>(slots: readonly Bytes32[], read: (some: readonly Bytes32[]) => Promise<T[]>): Promise<T[]> {
-  const words: T[] = [];
-  for (let from = 0; from < slots.length; from += CHUNK) words.push(...(await read(slots.slice(from, from + CHUNK))));
-  return words;
-}
+const inChunks = async (slots: readonly Bytes32[], read: (some: readonly Bytes32[]) => Promise<bigint[]>) =>
+  (await Array.fromAsync(chunksOf(slots, CHUNK), read)).flat();
 
 /**
  * Asks all providers. All that are configured must answer, and agree: what cannot be proven is believed only if an honest provider among

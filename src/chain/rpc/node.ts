@@ -7,31 +7,8 @@ import { nullIfRefused, type Rpc, type RpcCall, RpcError } from './rpc.ts';
 /** A receipt as a node sends it. */
 export type ReceiptJson = Readonly<Record<string, unknown>>;
 
-export interface Header {
-  readonly number: number;
-  readonly hash: Bytes32;
-  readonly parentHash: Bytes32;
-  /** Unix seconds. */
-  readonly timestamp: number;
-  /** Null if the node does not return one. */
-  readonly bloom: string | null;
-  /** As the node returned it, for the proof of its hash. */
-  readonly json: Readonly<Record<string, unknown>>;
-}
-
-export interface NodeLog {
-  readonly address: Address;
-  readonly topics: readonly string[];
-  readonly data: string;
-  readonly blockNumber: number;
-  readonly blockHash: Bytes32;
-  /** Unix seconds. Null if the node does not return it. */
-  readonly blockTimestamp: number | null;
-  /** All zeros if the node does not return it. */
-  readonly transactionHash: Bytes32;
-  readonly transactionIndex: number;
-  readonly logIndex: number;
-}
+export type Header = Readonly<NonNullable<ReturnType<typeof parseHeader>>>;
+export type NodeLog = Readonly<ReturnType<typeof parseLog>>;
 
 export type BlockTag = number | 'latest' | 'finalized';
 
@@ -196,28 +173,18 @@ export function parseQuantity(what: string, value: unknown): number {
   return number;
 }
 
-export function parseUint256(what: string, value: unknown): bigint {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed(what, value);
-  return BigInt(value);
+function parseMatching(pattern: RegExp, what: string, value: unknown) {
+  if (typeof value !== 'string' || !pattern.test(value)) throw malformed(what, value);
+  return value.toLowerCase() as `0x${string}`;
 }
 
-export const isBytes32 = (value: unknown): value is Bytes32 =>
-  typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
-
-function parseBytes32(what: string, value: unknown): Bytes32 {
-  if (!isBytes32(value)) throw malformed(what, value);
-  return value.toLowerCase() as Bytes32;
-}
-
-function parseAddress(what: string, value: unknown): Address {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{40}$/i.test(value)) throw malformed(what, value);
-  return value.toLowerCase() as Address;
-}
-
-export function parseHex(what: string, value: unknown): string {
-  if (typeof value !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(value)) throw malformed(what, value);
-  return value.toLowerCase();
-}
+const BYTES32 = /^0x[0-9a-f]{64}$/i;
+export const isBytes32 = (value: unknown): value is Bytes32 => typeof value === 'string' && BYTES32.test(value);
+const parseBytes32 = (what: string, value: unknown): Bytes32 => parseMatching(BYTES32, what, value);
+const parseAddress = (what: string, value: unknown): Address => parseMatching(/^0x[0-9a-f]{40}$/i, what, value);
+export const parseHex = (what: string, value: unknown): string => parseMatching(/^0x([0-9a-f]{2})*$/i, what, value);
+export const parseUint256 = (what: string, value: unknown): bigint =>
+  BigInt(parseMatching(/^0x[0-9a-f]{1,64}$/i, what, value));
 
 export function parseObject(what: string, value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what, value);
@@ -225,16 +192,19 @@ export function parseObject(what: string, value: unknown): Readonly<Record<strin
 }
 
 /** Null if the node does not have the block. */
-export function parseHeader(value: unknown, requested: BlockTag | Bytes32): Header | null {
+export function parseHeader(value: unknown, requested: BlockTag | Bytes32) {
   if (value === null) return null;
   const json = parseObject('block', value);
   const { number, hash, parentHash, timestamp, logsBloom } = json;
   const header = {
+    /** As the node returned it, for the proof of its hash. */
     json,
     number: parseQuantity('block number', number),
     hash: parseBytes32('block hash', hash),
     parentHash: parseBytes32('parent hash', parentHash),
+    /** Unix seconds. */
     timestamp: parseQuantity('timestamp', timestamp),
+    /** Null if the node does not return one. */
     bloom: typeof logsBloom === 'string' && /^0x[0-9a-f]{512}$/i.test(logsBloom) ? logsBloom.toLowerCase() : null,
   };
   if (typeof requested === 'number' && header.number !== requested)
@@ -257,19 +227,21 @@ export function parseLogs(value: unknown): NodeLog[] {
 
 const ZERO_HASH = `0x${'0'.repeat(64)}` as const;
 
-function parseLog(value: unknown): NodeLog {
+function parseLog(value: unknown) {
   const log = parseObject('log', value);
   // A log of a block that is no longer on the chain.
   if (log['removed'] === true) throw malformed('log (removed) of block', log['blockNumber']);
-  const topics = log['topics'];
-  if (!Array.isArray(topics)) throw malformed('topics', topics);
+  if (!Array.isArray(log['topics'])) throw malformed('topics', log['topics']);
+  const topics: readonly string[] = log['topics'].map((topic) => parseBytes32('topic', topic));
   return {
     address: parseAddress('log address', log['address']),
-    topics: topics.map((topic) => parseBytes32('topic', topic)),
+    topics,
     data: parseHex('data', log['data']),
     blockNumber: parseQuantity('block number', log['blockNumber']),
     blockHash: parseBytes32('block hash', log['blockHash']),
+    /** Unix seconds. Null if the node does not return it. */
     blockTimestamp: parseTime(log['blockTimestamp']),
+    /** All zeros if the node does not return it. */
     transactionHash:
       log['transactionHash'] == null ? ZERO_HASH : parseBytes32('transaction hash', log['transactionHash']),
     transactionIndex: log['transactionIndex'] == null ? 0 : parseQuantity('transaction index', log['transactionIndex']),

@@ -7,30 +7,22 @@ export type RpcFault = 'refused' | 'unreachable' | 'malformed';
 /** Why there was no complete response. `http-3xx`: a redirect, which is not followed. */
 export type ConnectionFault = 'dns' | 'tls' | 'connection-refused' | 'connection-lost' | 'timeout' | 'http-3xx';
 
-export interface RpcErrorDetails {
-  readonly connection?: ConnectionFault;
-  /** Set if it is not a success. */
-  readonly httpStatus?: number | null;
-  readonly rpcCode?: number | null;
-  /** From the `Retry-After` header. */
-  readonly retryAfterMs?: number | null;
-}
+type RpcErrorDetails = Partial<Pick<RpcError, 'connection' | 'httpStatus' | 'rpcCode' | 'retryAfterMs'>>;
 
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly fault: RpcFault;
-  readonly connection: ConnectionFault | null;
-  readonly httpStatus: number | null;
-  readonly rpcCode: number | null;
-  readonly retryAfterMs: number | null;
+  readonly connection: ConnectionFault | null = null;
+  /** Set if it is not a success. */
+  readonly httpStatus: number | null = null;
+  readonly rpcCode: number | null = null;
+  /** From the `Retry-After` header. */
+  readonly retryAfterMs: number | null = null;
 
   constructor(fault: RpcFault, message: string, details: RpcErrorDetails = {}) {
     super(message);
     this.fault = fault;
-    this.connection = details.connection ?? null;
-    this.httpStatus = details.httpStatus ?? null;
-    this.rpcCode = details.rpcCode ?? null;
-    this.retryAfterMs = details.retryAfterMs ?? null;
+    Object.assign(this, details);
   }
 
   /** The JSON-RPC error code or the HTTP status, if there is one. */
@@ -131,11 +123,8 @@ export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOpt
     return read(json, httpStatus, request);
   }
 
-  async function callOneByOne(calls: readonly RpcCall[]): Promise<unknown[]> {
-    const results: unknown[] = [];
-    for (const { method, params } of calls) results.push(await call(method, params));
-    return results;
-  }
+  const callOneByOne = (calls: readonly RpcCall[]): Promise<unknown[]> =>
+    Array.fromAsync(calls, ({ method, params }) => call(method, params));
 
   async function postBatch(calls: readonly RpcCall[]): Promise<unknown[]> {
     const requests = calls.map(toRequest);
@@ -156,14 +145,14 @@ export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOpt
     call,
     async batch(calls) {
       if (calls.length <= 1 || rejectedBatches >= MAX_REJECTED_BATCHES) return callOneByOne(calls);
-      const results: unknown[] = [];
-      for (let from = 0; from < calls.length; from += MAX_BATCH) {
-        results.push(...(await postBatch(calls.slice(from, from + MAX_BATCH))));
-      }
-      return results;
+      return (await Array.fromAsync(chunksOf(calls, MAX_BATCH), postBatch)).flat();
     },
   };
 }
+
+/** The items in order, so many at once. */
+export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 
 async function readBody(response: Response, maxBytes: number): Promise<string> {
   // A stated length of an unencoded body cannot be exceeded.

@@ -6,7 +6,7 @@ import { createTurns } from '../../store/turns.ts';
 import { withTimeout } from '../../store/with-timeout.ts';
 import { findCause, isProviderFault, WrongChain } from '../rpc/errors.ts';
 import { isCallFailure, isRevert, parseHex, parseQuantity } from '../rpc/node.ts';
-import { createRpc, RpcError } from '../rpc/rpc.ts';
+import { chunksOf, createRpc, RpcError } from '../rpc/rpc.ts';
 
 /** A contract at a block. */
 export interface TokenContract {
@@ -195,10 +195,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
       void started.then(({ type }) => type === 'unavailable' && forget(), forget);
     }
     kept.set(key, reading);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= maxKept) break;
-      kept.delete(oldest);
-    }
+    for (const oldest of kept.keys().take(Math.max(0, kept.size - maxKept))) kept.delete(oldest);
     return reading;
   }
 
@@ -339,11 +336,8 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
       contracts.add(contract);
     }
     const calls = data.map((one) => ({ method: 'eth_call', params: [{ to: contract, data: one, gas: GAS }, at] }));
-    const batches = Array.from({ length: Math.ceil(calls.length / BATCH) }, (_, batch) =>
-      calls.slice(batch * BATCH, (batch + 1) * BATCH),
-    );
     try {
-      const results = (await Promise.all(batches.map(rpc.batch))).flat();
+      const results = (await Promise.all(chunksOf(calls, BATCH).map(rpc.batch))).flat();
       const answers = results.map((result) => parseHex('return data', result));
       // The code may be younger than the block, or destroyed.
       if (answers.includes('0x') && !(await hasCode(contract, at))) return { type: 'no-code' };
