@@ -134,7 +134,7 @@ export function followChain(network: Network, chain: ChainConfig, store: Store, 
     stopped,
     status(): FollowerStatus {
       const { firstBlock = null, head = null } = running?.follower.state ?? {};
-      const { tip = null, logs = 0 } = running?.follower ?? {};
+      const { tip = null, logs = 0 } = running?.follower.progress() ?? {};
       // Before its first commit, a chain starts below its first block.
       const base = firstBlock === null ? null : firstBlock - 1;
       const rates = measure(Date.now(), head?.number ?? base, logs);
@@ -155,8 +155,7 @@ export function followChain(network: Network, chain: ChainConfig, store: Store, 
         providerFailures,
         rpc: rpc.stats,
         events,
-        audited: running?.auditor.blocks ?? 0,
-        compared: running?.auditor.answers ?? 0,
+        ...(running?.auditor.done ?? { audited: 0, compared: 0 }),
         evidence: running?.follower.evidence ?? { bloom: 0, receipts: 0, compared: 0 },
         standby: isStandby,
         failures,

@@ -195,10 +195,10 @@ describe('the audit of answers', () => {
       await auditor.run();
     };
     await round();
-    expect(auditor.answers).toBe(0);
+    expect(auditor.done.compared).toBe(0);
     auditor.addDenied(wronged.slice(0, 1));
     await round();
-    expect(auditor.answers).toBeGreaterThan(0);
+    expect(auditor.done.compared).toBeGreaterThan(0);
     expect((await store.chain(1))?.disputes.map(({ vault }) => vault)).toContain(wronged[0]?.from as never);
     await world.close();
   });
@@ -222,7 +222,7 @@ test('a quiet chain of twelve-second blocks costs at most 1,500 calls an hour, t
   console.log(
     `an hour of a quiet chain: ${total} calls: ${[...node.calls].map(([method, count]) => `${method} ${count}`).join(', ')}`,
   );
-  expect(auditor.blocks).toBeGreaterThan(0);
+  expect(auditor.done.audited).toBeGreaterThan(0);
   expect(total).toBeLessThanOrEqual(1500);
   await world.close();
 });

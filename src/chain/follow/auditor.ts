@@ -38,7 +38,9 @@ export function createAuditor(
   now: () => number,
   random = Math.random,
 ) {
-  let [logsAt, answersAt, proveAt, from, blocks, answers] = [now(), now(), now(), 0, 0, 0];
+  let [logsAt, answersAt, proveAt, from] = [now(), now(), now(), 0];
+  /** Finalized blocks that were audited and registry answers that were compared, since the start. */
+  const done = { audited: 0, compared: 0 };
   let denied: Question[] = [];
   /** Whether a second provider answered the last time. */
   let hasSecondProvider = true;
@@ -52,14 +54,14 @@ export function createAuditor(
   /** Compares the next range. Returns the number of providers that answered. */
   async function compareLogs(firstBlock: number, verified: number): Promise<number> {
     if (from < firstBlock || from > verified) from = firstBlock;
-    const to = Math.min(from + follower.rangeSize - 1, verified);
+    const to = Math.min(from + follower.rangeSize() - 1, verified);
     const [low, size] = [from, to - from + 1];
     // If the comparison throws, as for pruned history, the next one starts later, so that the rest is still compared.
     from = low + Math.ceil(size / 2);
     const result = await follower.audit(low, to);
     if (result === null) return 0;
     from = result.isComplete ? to + 1 : low;
-    if (result.isComplete) blocks += size;
+    if (result.isComplete) done.audited += size;
     return result.providers;
   }
 
@@ -70,7 +72,8 @@ export function createAuditor(
     if (logs.length === 0) logs = await store.logs(network.chainId, { from: firstBlock, ...range });
     const questions = [...questionsAbout(draw(logs, SAMPLE_SIZE)), ...draw(denied, SAMPLE_SIZE)];
     const [one] = draw([...questions], 1);
-    answers += (await follower.auditAnswers(questions, one === undefined ? [] : listsAbout(one)))?.asked ?? 0;
+    const result = await follower.auditAnswers(questions, one === undefined ? [] : listsAbout(one));
+    done.compared += result?.asked ?? 0;
   }
 
   return {
@@ -111,13 +114,6 @@ export function createAuditor(
     addDenied(questions: readonly Question[]): void {
       denied = [...denied, ...questions].slice(-MAX_DENIED);
     },
-    /** Blocks compared since the start. */
-    get blocks() {
-      return blocks;
-    },
-    /** Registry answers compared since the start. */
-    get answers() {
-      return answers;
-    },
+    done: done as Readonly<typeof done>,
   };
 }

@@ -12,7 +12,7 @@ test('ranges that are fetched ahead leave no gap, before the window or the audit
   try {
     // The first ticks learn the size of the ranges, and read up to the head.
     while ((await world.one.follower.tick()).more);
-    expect(world.one.follower.rangeSize).toBeLessThanOrEqual(10);
+    expect(world.one.follower.rangeSize()).toBeLessThanOrEqual(10);
     world.grow(200);
     while ((await world.one.follower.tick()).more);
     expect(world.one.follower.state?.head?.number).toBe(world.chain.at(-1)?.number);

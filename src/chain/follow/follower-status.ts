@@ -1,54 +1,30 @@
 // The status of a chain's follower: for the log, the terminal, /networks and the metrics.
 
-import type { FollowerTrouble, ProviderCause } from '../../api/provider-causes.ts';
+import type { ProviderCause } from '../../api/provider-causes.ts';
+import type { NetworkRecord } from '../../api/responses.ts';
 import type { FollowerEvent } from '../compare/context.ts';
 import type { RpcStats } from '../rpc/rpc-stats.ts';
 import type { Evidence } from './live.ts';
 
-export interface ProviderStatus {
-  readonly name: string;
-  /** False after a failure. */
-  readonly healthy: boolean;
-  /** The cause of the last failure. Null while healthy. The node's own message goes to the log only. */
-  readonly cause: ProviderCause | null;
-}
-
-export interface FollowerStatus {
+/** What the API shows of it is described there. */
+export interface FollowerStatus extends Omit<NonNullable<NetworkRecord['progress']>, 'share'> {
   readonly chainId: number;
   readonly firstBlock: number | null;
   readonly block: number | null;
   readonly tip: number | null;
   /** Logs written since the start. */
   readonly logs: number;
-  /** Over the last seconds. */
-  readonly logsPerSecond: number;
-  /** Until the tip is reached. Null if unknown. */
-  readonly secondsLeft: number | null;
-  readonly providers: readonly ProviderStatus[];
   /** Failures by provider and cause. */
   readonly providerFailures: Readonly<Record<string, Readonly<Partial<Record<ProviderCause, number>>>>>;
   readonly rpc: RpcStats;
   /** Events by type. */
   readonly events: Readonly<Partial<Record<FollowerEvent['type'], number>>>;
-  /** Finalized blocks that were audited. */
-  readonly audited: number;
   /** New blocks by how their logs, or that they have none, are known. */
   readonly evidence: Readonly<Record<Evidence, number>>;
-  /** Registry answers that were compared with the index. */
-  readonly compared: number;
   /** Another process holds the lease, and this one waits for it. */
   readonly standby: boolean;
   /** Failed ticks. */
   readonly failures: number;
-  /** Why no tick has succeeded for a while. Null after one that did. */
-  readonly failing: Failing | null;
-}
-
-export interface Failing {
-  readonly cause: FollowerTrouble;
-  /** Unix seconds of the first of these failures. */
-  readonly since: number;
-  readonly ticks: number;
 }
 
 /** Indexed blocks as a share of all blocks, from 0 to 1. */

@@ -57,6 +57,7 @@ export function createFollower(options: FollowerOptions) {
     isBlamed: ({ name }) => blamed.has(name),
   });
   let logs = 0;
+  /** Null before the first tick: the stored one can be old. */
   let latest: number | null = null;
   const revocations = createRevocations(context);
   const commit = createCommit(context, (count, mayHaveRevocations) => {
@@ -187,22 +188,13 @@ export function createFollower(options: FollowerOptions) {
       return pool.all.length === 1 && latest !== null && latest - head > LIVE_BLOCKS;
     },
     /** Blocks per `eth_getLogs` call, at present. */
-    get rangeSize(): number {
-      return Math.min(
-        ...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()]),
-      );
-    },
+    rangeSize: () =>
+      Math.min(...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()])),
     get state(): ChainState | null {
       return context.state;
     },
-    /** The chain's newest block, from a provider. Null before the first tick: the stored one can be old. */
-    get tip(): number | null {
-      return latest;
-    },
-    /** Logs written since the start. */
-    get logs(): number {
-      return logs;
-    },
+    /** The chain's newest block, from a provider, and the logs written since the start. */
+    progress: () => ({ tip: latest, logs }),
     /** New blocks since the start, by how their logs are known. */
     evidence: evidence as Readonly<typeof evidence>,
   };

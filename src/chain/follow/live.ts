@@ -1,7 +1,6 @@
 // Reads the newest blocks header by header, checks that they link to each other and to the index, and commits them. Where blocks can
 // be proven, no log is committed that its block's hash does not commit to.
 
-import type { BlockInput } from '../../store/store.ts';
 import { numbersFrom } from '../compare/agreed-block.ts';
 import type { Context } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
@@ -53,9 +52,9 @@ export function createLive(context: Context, commit: Commit, onBlock: (evidence:
     );
     const reports = context.proof.isProven ? all : await onlyComparable(context, all, tip);
     const differing = new Set(findDiffering(context, reports));
-    const blocks: BlockInput[] = [];
-    for (const header of headers)
-      blocks.push(await readBlock(providers, header, reports, differing.has(header.number)));
+    const blocks = await Array.fromAsync(headers, (header) =>
+      readBlock(providers, header, reports, differing.has(header.number)),
+    );
     await commit({ end: tip, blocks, isProving: false }, ancestor);
   }
 
