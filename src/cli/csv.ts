@@ -9,14 +9,6 @@ export interface CsvRow {
   readonly cells: readonly string[];
 }
 
-export interface CsvBatch {
-  readonly rows: readonly CsvRow[];
-  /** A comma, a semicolon or a tab: what separates the names in the first row. */
-  readonly separator: string;
-  /** Bytes of the file read so far. */
-  readonly bytes: number;
-}
-
 const ROWS_PER_BATCH = 2048;
 const MAX_LINE_LENGTH = 1_000_000;
 /** A quoted cell with more lines is assumed to miss its closing quote. */
@@ -24,12 +16,15 @@ const MAX_CELL_LINES = 1000;
 /** The UTF-8 byte order mark, which Excel and PowerShell write. */
 const BOM = '\xef\xbb\xbf';
 
-export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerator<CsvBatch> {
-  let [rest, bytes] = ['', 0];
+export async function* readCsv(stream: AsyncIterable<Uint8Array>) {
+  let rest = '';
+  /** Read so far. */
+  let bytes = 0;
   let rows: CsvRow[] = [];
   /** Lines of a row whose quoted cell is not closed yet. */
   let open: string[] = [];
   let isFirst = true;
+  /** A comma, a semicolon or a tab: what separates the names in the first row. */
   let separator = ',';
 
   const add = (line: string) => {
@@ -71,19 +66,18 @@ export async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerato
 function quotedCells(text: string, separator: string): string[] | null {
   const cells: string[] = [];
   for (let at = 0; ; ) {
+    let quoted = '';
     if (text[at] === '"') {
       let end = text.indexOf('"', at + 1);
       while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
       if (end < 0) return null;
-      const next = text.indexOf(separator, end);
-      cells.push(text.slice(at + 1, end).replaceAll('""', '"') + text.slice(end + 1, next < 0 ? undefined : next));
-      at = next < 0 ? -1 : next + 1;
-    } else {
-      const next = text.indexOf(separator, at);
-      cells.push(text.slice(at, next < 0 ? undefined : next));
-      at = next < 0 ? -1 : next + 1;
+      quoted = text.slice(at + 1, end).replaceAll('""', '"');
+      at = end + 1;
     }
-    if (at < 0) return cells;
+    const next = text.indexOf(separator, at);
+    cells.push(quoted + text.slice(at, next < 0 ? undefined : next));
+    if (next < 0) return cells;
+    at = next + 1;
   }
 }
 

@@ -70,11 +70,7 @@ export function createPinnedBlocks(call: Invocation, ask: Ask) {
 
   return {
     /** The pinned block of a chain, or the API's reason why there is none. */
-    of(chainId: number): Promise<PinnedBlock | string> {
-      const pinned = known.get(chainId) ?? pin(chainId);
-      known.set(chainId, pinned);
-      return pinned;
-    },
+    of: (chainId: number) => known.getOrInsertComputed(chainId, pin),
     /** How many rows are asked about together: one until the service has said how many it accepts. */
     mostAtOnce: () => mostAtOnce,
     requireSame,
