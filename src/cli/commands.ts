@@ -1,8 +1,7 @@
 // All commands, in the order of delegations --help.
 
-import { delegates, history, vaults } from './any-lists.ts';
 import { backup, exportCommand, importCommand } from './archive.ts';
-import { audit } from './audit.ts';
+import { audit, rewind } from './audit.ts';
 import { changes } from './changes.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';
@@ -11,12 +10,9 @@ import { config } from './config.ts';
 import { health } from './health.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
-import { list } from './list.ts';
-import { mcp } from './mcp.ts';
+import { delegates, history, list, vaults } from './lists.ts';
 import { networks } from './networks.ts';
-import { rewind } from './rewind.ts';
-import { sandbox } from './sandbox.ts';
-import { api, follow, migrate, serve } from './services.ts';
+import { api, follow, mcp, migrate, sandbox, serve } from './services.ts';
 import { webhooks } from './webhooks.ts';
 
 export const COMMANDS: readonly Command[] = [

@@ -42,7 +42,9 @@ export const dateOf = (seconds: number): string => new Date(seconds * 1000).toIS
 export const whenText = ({ block, timestamp }: { readonly block: number; readonly timestamp: number }) =>
   `${block}, ${dateOf(timestamp)}`;
 
-/** What a delegation covers: its type, contract, token, amount and rights. */
+export const COVER_NAMES = ['TYPE', 'CONTRACT', 'TOKEN', 'AMOUNT', 'RIGHTS'];
+
+/** What a delegation covers, in columns with these names. */
 export const coverCells = (
   row: Pick<DelegationRecord, 'standard' | 'type' | 'contract' | 'tokenId' | 'amount' | 'rights'>,
 ) => [

@@ -3,7 +3,7 @@
 
 import type { DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import type { PoolStatus } from '../store/engine.ts';
+import { sleep } from '../chain/follow/run-follower.ts';
 import type { Environment } from './config.ts';
 import type { Log } from './log.ts';
 import type { Metrics, ProcessMetrics } from './metrics.ts';
@@ -43,10 +43,9 @@ process.once('exit', (code) => {
 
 export function startChild(options: ChildOptions) {
   const { name, args, environment, log, unresponsiveMs, stopTimeoutMs, onMessage, onExit } = options;
-  let stopped = false;
+  const stopping = new AbortController();
   let backoff = FIRST_BACKOFF_MS;
   let current: Bun.Subprocess | null = null;
-  let wake = () => {};
   const firstExit = Promise.withResolvers<unknown>();
 
   /** Checks since the last message; null before the first message. */
@@ -91,16 +90,13 @@ export function startChild(options: ChildOptions) {
     for (let began = Date.now(); ; began = Date.now()) {
       const code = await runOnce();
       firstExit.resolve(code);
-      if (stopped) return;
+      if (stopping.signal.aborted) return;
       onExit?.();
       if (Date.now() - began > HEALTHY_MS) backoff = FIRST_BACKOFF_MS;
       // Exit code 0 means that it was told to stop. Our own signal may arrive a moment later, so wait for it.
       const afterMs = code === 0 ? Math.max(backoff, CLEAN_EXIT_BACKOFF_MS) : backoff;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, afterMs);
-      });
-      if (stopped) return;
+      await sleep(afterMs, stopping.signal);
+      if (stopping.signal.aborted) return;
       log('error', 'process exited, restarting it', { process: name, code, afterMs });
       backoff = Math.min(MAX_BACKOFF_MS, backoff * 2);
     }
@@ -115,8 +111,7 @@ export function startChild(options: ChildOptions) {
     },
     /** Sends SIGTERM and waits for the exit. */
     async stop() {
-      stopped = true;
-      wake();
+      stopping.abort();
       current?.kill('SIGTERM');
       const timeout = setTimeout(() => current?.kill('SIGKILL'), stopTimeoutMs);
       await stoppedRunning;
@@ -139,8 +134,7 @@ export function startFollowerProcess(
   takeDenied: DeniedSample['take'],
   environment: Environment,
 ) {
-  let chains: readonly FollowerStatus[] = [];
-  let pool: PoolStatus | null = null;
+  let last: Partial<FollowerReport> | null = null;
   const child = startChild({
     name: 'follower',
     args: ['follow'],
@@ -149,12 +143,12 @@ export function startFollowerProcess(
     unresponsiveMs: FOLLOWER_UNRESPONSIVE_MS,
     stopTimeoutMs: FOLLOWER_STOP_MS,
     onExit: () => {
-      [chains, pool] = [[], null];
+      last = null;
     },
     onMessage(message, send) {
       const status = message as Partial<FollowerReport>;
       if (status.type !== 'follower-status' || status.chains === undefined) return;
-      [chains, pool] = [status.chains, status.pool ?? null];
+      last = status;
       if (status.counts !== undefined) metrics.add(status.counts);
       const denied = takeDenied();
       if (denied.length > 0) send({ type: 'denied', denied });
@@ -162,11 +156,11 @@ export function startFollowerProcess(
   });
   return {
     /** The last status that the process sent. */
-    followerStatus: () => chains,
+    followerStatus: (): readonly FollowerStatus[] => last?.chains ?? [],
     metrics: (): ProcessMetrics => ({
       name: 'follower',
-      stats: child.pid === null ? null : readProcessStats(child.pid),
-      pool,
+      stats: readProcessStats(child.pid),
+      pool: last?.pool ?? null,
     }),
     stop: child.stop,
   };

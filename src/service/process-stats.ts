@@ -2,20 +2,16 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface ProcessStats {
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-  /** Unix seconds. */
-  readonly startTime: number;
-  readonly openFiles: number | null;
-}
-
 /** USER_HZ: the unit of times in /proc on every Linux that Bun supports. */
 const TICKS_PER_SECOND = 100;
+/** Unix seconds. */
 const STARTED = Date.now() / 1000 - process.uptime();
 
-export function readProcessStats(pid: number): ProcessStats | null {
-  if (pid !== process.pid) return readChildStats(pid);
+export type ProcessStats = ReturnType<typeof readProcessStats>;
+
+/** Null if the process has exited, which then has no id, or the system does not tell. */
+export function readProcessStats(pid: number | null) {
+  if (pid !== process.pid) return pid === null ? null : readChildStats(pid);
   const { user, system } = process.cpuUsage();
   return {
     cpuSeconds: (user + system) / 1e6,
@@ -25,7 +21,7 @@ export function readProcessStats(pid: number): ProcessStats | null {
   };
 }
 
-function readChildStats(pid: number): ProcessStats | null {
+function readChildStats(pid: number) {
   try {
     // The fields after the name, which is in parentheses and can contain anything. The first one is the state, field 3.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

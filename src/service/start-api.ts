@@ -3,16 +3,14 @@
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn } from '../accounts/sign-in.ts';
-import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
+import { createDeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
 import { createChangeStreams } from '../http/answers/change-streams.ts';
 import { clockAhead, clockBehind, lagOf } from '../http/context/freshness.ts';
-import type { Service } from '../http/context/service.ts';
 import type { KeyChange, TestWallet, WebhookChange } from '../http/developers/developers.ts';
 import { createAdmission } from '../http/limits/admission.ts';
 import { createLongLists, type LongListLimits } from '../http/limits/long-lists.ts';
-import type { RunningServer } from '../http/server/listener.ts';
 import { startServer } from '../http/server/server.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -25,7 +23,7 @@ import { type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts'
 import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
-import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
+import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
@@ -57,19 +55,7 @@ export interface ApiOptions {
   readonly delivery?: Partial<Pick<DelivererOptions, 'retryScale' | 'leaseMs' | 'pollMs' | 'timeoutMs'>>;
 }
 
-export interface RunningApi
-  extends RunningServer,
-    Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'> {
-  health(): Health;
-  /** Absent if webhooks are off. */
-  readonly webhookStats?: Webhooks['stats'];
-  /** Makes `/ready` answer 503 and waits for load balancers to see it. Requests are still accepted. */
-  prepareStop(): Promise<void>;
-  /** How many streams of changes are open. */
-  openStreams(): number;
-  /** The sample of denied questions; empty if the followers get it through the database. */
-  takeDenied: DeniedSample['take'];
-}
+export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 
 const FLUSH_TIMEOUT_MS = 2000;
 /** An owner can have something sent to a receiver once in this time. */
@@ -80,7 +66,7 @@ const LONG_LISTS: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: 1
 /** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
-export async function startApi(options: ApiOptions): Promise<RunningApi> {
+export async function startApi(options: ApiOptions) {
   const { config, log, metrics, sandbox = false, testWallet, group = null } = options;
   const denied = createDeniedSample();
   const onError = createErrorLog(log);
@@ -231,13 +217,17 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   return {
     ...service,
     url: server.url,
+    /** Absent if webhooks are off. */
     ...(config.webhooks ? { webhookStats: webhooks.stats } : {}),
-    health: () => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
+    health: (): Health => ({ limiterShared: limits.isShared(), replicaFresh: replicated?.isFresh() ?? null }),
+    /** Makes `/ready` answer 503 and waits for load balancers to see it. Requests are still accepted. */
     async prepareStop() {
       isStopping = true;
       await Bun.sleep(1000 * config.drainDelay);
     },
+    /** How many streams of changes are open. */
     openStreams: () => streams.count,
+    /** The sample of denied questions; empty if the followers get it through the database. */
     takeDenied: () => (remote === null ? denied.take() : []),
     stop: () => running.disposeAsync(),
   };

@@ -1,51 +1,63 @@
-// Runs a group of workers on one port: starts them, holds their rate limits, serves their metrics and runs the follower.
+// Runs a group of workers: API processes that share one port. Their parent starts them, holds their rate limits, serves their metrics and
+// runs the follower.
 
 import { openAccounts } from '../accounts/accounts.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
-import { createLimiter, type Limit, type Limiter } from '../http/limits/limiter.ts';
+import { createLimiter, type Limit, type Limiter, type LimitResult } from '../http/limits/limiter.ts';
 import { listen, serverUrl } from '../http/server/listener.ts';
 import { NETWORKS } from '../registry/network.ts';
-import type { PoolStatus } from '../store/engine.ts';
 import { openStore } from '../store/open.ts';
+import { withTimeout } from '../store/with-timeout.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import { type ChildOptions, startChild, startFollowerProcess } from './child.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
 import { createFreshness } from './freshness.ts';
-import type { LimitName } from './limits.ts';
+import type { GroupWindows, LimitName } from './limits.ts';
 import { createErrorLog, openLog } from './log.ts';
 import { createMetrics, type Health, type Metrics, type ProcessMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
+import { type RunningApi, startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 import { UsageError } from './usage-error.ts';
-import { type FromWorker, REPORT_MS, type ToWorker } from './worker.ts';
 
-/** What the parent holds for all workers. */
-interface Shared {
-  readonly limiterOf: (name: LimitName, limit: Limit) => Limiter;
-  readonly metrics: Metrics;
-  readonly denied: DeniedSample;
-}
+/** How often a worker sends its report, which is also its heartbeat. */
+const REPORT_MS = 1000;
+
+type ToWorker =
+  | { readonly type: 'limit-result'; readonly id: number; readonly result: LimitResult }
+  | { readonly type: 'follower-status'; readonly chains: readonly FollowerStatus[] };
+
+type FromWorker =
+  | { readonly type: 'listening' }
+  | {
+      readonly type: 'consume';
+      readonly id: number;
+      readonly name: LimitName;
+      readonly limit: Limit;
+      readonly client: string;
+      readonly cost: number;
+    }
+  | ReturnType<typeof reportOf>;
 
 /** A frozen worker still gets its share of the connections, so it must be found soon. */
 const UNRESPONSIVE_MS = 8 * REPORT_MS;
 /** For everything that a worker does after its requests have drained. */
 const CLOSE_MS = 5000;
 
+interface WorkerOptions extends Pick<ChildOptions, 'environment' | 'log' | 'stopTimeoutMs' | 'onExit'> {
+  readonly limiterOf: (name: LimitName, limit: Limit) => Limiter;
+  readonly metrics: Metrics;
+  readonly denied: DeniedSample;
+}
+
 /** Starts a worker and handles its messages. `listening` rejects if the process exits before it listens. */
-function startWorker(
-  number: number,
-  follows: boolean,
-  options: Pick<ChildOptions, 'environment' | 'log' | 'stopTimeoutMs' | 'onExit'>,
-  { limiterOf, metrics, denied }: Shared,
-) {
+function startWorker(number: number, follows: boolean, { limiterOf, metrics, denied, ...options }: WorkerOptions) {
   const listening = Promise.withResolvers<void>();
-  let health: Health | null = null;
-  let pool: PoolStatus | null = null;
-  let streams = 0;
+  let last: ReturnType<typeof reportOf> | null = null;
   const child = startChild({
     ...options,
     name: `worker ${number}`,
@@ -59,8 +71,8 @@ function startWorker(
         const result = limiterOf(name, limit).consume(client, performance.now(), cost);
         send({ type: 'limit-result', id: message.id, result } as ToWorker);
       } else {
+        last = message;
         metrics.add(message.counts);
-        [health, pool, streams] = [message.health, message.pool, message.streams];
         for (const [chainId, no, unread] of message.denied) {
           for (const question of no) denied.add(chainId, question);
           for (const question of unread) denied.add(chainId, question, 'unread');
@@ -72,11 +84,11 @@ function startWorker(
   return {
     listening: listening.promise,
     isAlive: () => child.pid !== null,
-    health: () => health ?? [],
-    metrics: (): ProcessMetrics =>
-      child.pid === null
-        ? { name: `worker-${number}`, stats: null, pool: null, streams: 0 }
-        : { name: `worker-${number}`, stats: readProcessStats(child.pid), pool, streams },
+    health: () => last?.health ?? [],
+    metrics: (): ProcessMetrics => {
+      const { pool = null, streams = 0 } = (child.pid === null ? null : last) ?? {};
+      return { name: `worker-${number}`, stats: readProcessStats(child.pid), pool, streams };
+    },
     sendStatus: (chains: readonly FollowerStatus[]) =>
       child.send({ type: 'follower-status', chains } satisfies ToWorker),
     stop: child.stop,
@@ -91,12 +103,8 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
   await migrateFirst(config, environment, log);
   const denied = createDeniedSample();
   const limiters = new Map<string, Limiter>();
-  const limiterOf = (name: LimitName, limit: Limit) => {
-    const id = `${name} ${limit.most}/${limit.seconds}`;
-    const limiter = limiters.get(id) ?? createLimiter(limit);
-    limiters.set(id, limiter);
-    return limiter;
-  };
+  const limiterOf = (name: LimitName, limit: Limit) =>
+    limiters.getOrInsertComputed(`${name} ${limit.most}/${limit.seconds}`, () => createLimiter(limit));
   // Creates or migrates the tables once, before all workers open them.
   await using store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
   await using accounts = await openAccounts(config.databaseUrl);
@@ -111,10 +119,11 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
       log,
       stopTimeoutMs: 1000 * (config.drainDelay + config.drainTimeout) + CLOSE_MS,
       onExit: () => void restarts++,
+      limiterOf,
+      metrics,
+      denied,
     };
-    const workers = Array.from({ length: count }, (_, position) =>
-      startWorker(position + 1, follows, options, { limiterOf, metrics, denied }),
-    );
+    const workers = Array.from({ length: count }, (_, position) => startWorker(position + 1, follows, options));
     started.push(() => Promise.all(workers.map((worker) => worker.stop())));
     await Promise.all(workers.map(({ listening }) => listening));
 
@@ -180,4 +189,64 @@ function reservePort({ host, port }: Config): number {
   const found = Number(new URL(serverUrl(probe)).port);
   void probe.stop(true);
   return found;
+}
+
+const LIMIT_TIMEOUT_MS = 500;
+
+export async function runWorker(environment: Environment, number: number, follows: boolean): Promise<void> {
+  if (!process.connected) throw new UsageError('Workers are started by delegations serve --workers, not by hand.');
+  const config = readConfig(environment);
+  const metrics = createMetrics();
+  const log = openLog(config.logLevel, () => metrics.count('delegations_log_dropped_lines_total'), { worker: number });
+  const parent = connectParent();
+  const api = await startApi({
+    config,
+    log,
+    metrics,
+    followed: follows ? config.chains.keys() : [],
+    followerStatus: parent.followerStatus,
+    group: parent.windows,
+  });
+  const report = () => parent.send(reportOf(api, metrics));
+  parent.send({ type: 'listening' });
+  const timer = setInterval(report, REPORT_MS);
+  await waitForStopSignal(log);
+  await api.prepareStop();
+  await api.stop();
+  clearInterval(timer);
+  report();
+  process.disconnect?.();
+}
+
+const reportOf = (api: RunningApi, metrics: Metrics) => ({
+  type: 'report' as const,
+  counts: metrics.take(),
+  health: api.health(),
+  pool: api.store.pool(),
+  streams: api.openStreams(),
+  denied: api.takeDenied(),
+});
+
+/** The IPC channel to the parent, which holds the rate limit windows of all workers and knows the follower status. */
+function connectParent() {
+  let chains: readonly FollowerStatus[] = [];
+  let lastId = 0;
+  const pending = new Map<number, (result: LimitResult) => void>();
+  const send = (message: FromWorker) => void process.send?.(message);
+  process.on('message', (message: ToWorker) => {
+    if (message.type === 'follower-status') chains = message.chains;
+    else pending.get(message.id)?.(message.result);
+  });
+  const windows: GroupWindows = (name, limit) => async (client, cost) => {
+    const id = ++lastId;
+    const { promise, resolve } = Promise.withResolvers<LimitResult>();
+    pending.set(id, resolve);
+    try {
+      send({ type: 'consume', id, name, limit, client, cost });
+      return await withTimeout(LIMIT_TIMEOUT_MS, promise);
+    } finally {
+      pending.delete(id);
+    }
+  };
+  return { send, windows, followerStatus: () => chains };
 }

@@ -1,15 +1,18 @@
-// delegations vaults, delegates and history: what both registries say about a wallet, on several chains, page by page.
+// What is listed about a wallet, page by page. delegations vaults, delegates and history ask both registries, on several chains;
+// delegations list prints the delegations in one registry.
 
 import { type AnyOperation, COUNTERPARTS, HISTORY, type Side } from '../api/any-operations.ts';
 import type { ResponseOf } from '../api/operation.ts';
+import { LISTS } from '../api/operations.ts';
 import { direction } from '../api/params.ts';
-import type { DelegationRecord } from '../api/responses.ts';
-import { anyUrl } from '../api/url.ts';
+import { problemText } from '../api/problems.ts';
+import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
+import { anyUrl, type ListOptions, listUrl } from '../api/url.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
-import { coverCells, tableOf, whenText, writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { ANY_OPTIONS, paramsOf, walletOf } from './question-options.ts';
+import { COVER_NAMES, coverCells, tableOf, whenText, writeOut } from './output.ts';
+import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { ANY_OPTIONS, optionName, paramsOf, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
 
 interface Page {
   readonly chains: readonly object[];
@@ -22,7 +25,9 @@ interface Printed<P extends Page, Row> {
   urlOf(cursor: string | undefined): string;
   rowsOf(page: P): readonly Row[];
   jsonText(page: P): string;
-  tableText(rows: readonly Row[]): string;
+  /** The columns of the table. */
+  readonly names: readonly string[];
+  cellsOf(row: Row): string[][];
 }
 
 /** Sets the exit code: 1 if there are no rows, 2 if a chain did not answer. */
@@ -37,7 +42,8 @@ async function printPages<P extends Page, Row>(call: Invocation, printed: Printe
       const rows = printed.rowsOf(page);
       if (!Array.isArray(rows)) throw new UsageError(NO_SERVICE);
       count += rows.length;
-      await writeOut(asJson ? printed.jsonText(page) : printed.tableText(rows));
+      if (asJson) await writeOut(printed.jsonText(page));
+      else if (rows.length > 0) await writeOut(`${tableOf(printed.names, rows.flatMap(printed.cellsOf))}\n`);
       if (cursor === undefined) reportProblems(page);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
@@ -112,31 +118,25 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
       urlOf: (cursor) => urlOf(COUNTERPARTS[side], call, cursor),
       rowsOf: (page) => page[side] as readonly Counterpart[],
       jsonText: (page) => `${JSON.stringify(page)}\n`,
-      tableText: (found) => counterpartsText(side, found),
+      names: ['CHAIN', 'WALLET', 'REGISTRY', ...COVER_NAMES.toSpliced(AMOUNT, 1), 'SINCE'],
+      cellsOf: (row) => counterpartCells(side, row),
     }),
 });
 
 export const vaults = define('vaults');
 export const delegates = define('delegates');
 
-const COUNTERPART_NAMES = ['CHAIN', 'WALLET', 'REGISTRY', 'TYPE', 'CONTRACT', 'TOKEN', 'RIGHTS', 'SINCE'];
-
 /** Checks of these scopes have no amount. */
-const AMOUNT = 3;
+const AMOUNT = COVER_NAMES.indexOf('AMOUNT');
 
-function counterpartsText(side: Side, found: readonly Counterpart[]): string {
-  if (found.length === 0) return '';
-  const rows = found.flatMap((one) =>
-    one.grants.map((grant) => [
-      String(one.chainId),
-      (side === 'vaults' ? one.vault : one.delegate) ?? '',
-      `v${grant.version}`,
-      ...coverCells(grant).toSpliced(AMOUNT, 1),
-      whenText(grant.since),
-    ]),
-  );
-  return `${tableOf(COUNTERPART_NAMES, rows)}\n`;
-}
+const counterpartCells = (side: Side, { chainId, vault, delegate, grants }: Counterpart) =>
+  grants.map((grant) => [
+    String(chainId),
+    (side === 'vaults' ? vault : delegate) ?? '',
+    `v${grant.version}`,
+    ...coverCells(grant).toSpliced(AMOUNT, 1),
+    whenText(grant.since),
+  ]);
 
 type HistoryPage = ResponseOf<typeof HISTORY>;
 type Grant = HistoryPage['grants'][number];
@@ -167,31 +167,86 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
       urlOf: (cursor) => urlOf(HISTORY, call, cursor),
       rowsOf: ({ grants }) => grants,
       jsonText: ({ grants }) => grants.map((grant) => `${JSON.stringify(grant)}\n`).join(''),
-      tableText: (grants) => grantsText(grants, walletOf(call)),
+      names: ['CHAIN', '', 'WALLET', 'REGISTRY', ...COVER_NAMES, 'SINCE', 'UNTIL'],
+      cellsOf: ({ from, to, since, until, ...grant }) => {
+        const where = [String(grant.chainId), ...otherWallet(from, to, call), `v${grant.version}`];
+        return [[...where, ...coverCells(grant), whenText(since), until === null ? '' : whenText(until)]];
+      },
     }),
 };
 
-const GRANT_NAMES = [
-  'CHAIN',
-  '',
-  'WALLET',
-  'REGISTRY',
-  'TYPE',
-  'CONTRACT',
-  'TOKEN',
-  'AMOUNT',
-  'RIGHTS',
-  'SINCE',
-  'UNTIL',
-];
+/** The wallet of a delegation that a command is not about, after its direction. */
+const otherWallet = (from: string, to: string, { operands: [wallet = ''] }: Invocation) =>
+  from.toLowerCase() === wallet.toLowerCase() ? ['to', to] : ['from', from];
 
-function grantsText(grants: readonly Grant[], wallet: string): string {
-  if (grants.length === 0) return '';
-  const rows = grants.map(({ from, to, since, until, ...grant }) => {
-    const isOutgoing = from.toLowerCase() === wallet.toLowerCase();
-    const wallets = [isOutgoing ? 'to' : 'from', isOutgoing ? to : from, `v${grant.version}`];
-    const times = [whenText(since), until === null ? '' : whenText(until)];
-    return [String(grant.chainId), ...wallets, ...coverCells(grant), ...times];
+export const list: Command = {
+  name: 'list',
+  summary: 'list the delegations from and to a wallet',
+  usage: '<wallet> [options]',
+  about: `Lists the delegations of a wallet: incoming, then outgoing, each by the first grant. Exit code: 0 at least one, 1 none, 2 error.
+
+${SOURCE_ABOUT} ${STALE_ABOUT}`,
+  operands: [1, 1],
+  options: {
+    direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
+    unrestricted: { about: 'leave out delegations that are limited to a right' },
+    ...TIME_OPTIONS,
+    json: { about: 'stream the list as JSON with all fields' },
+    ...SOURCE_OPTIONS,
+  },
+  examples: [
+    'delegations list 0xC01d… --url http://localhost:8080',
+    'delegations list 0xC01d… --direction outgoing --v1 --chain 137',
+    "delegations list 0xC01d… --json | jq '.[].to'",
+  ],
+  async run(call) {
+    walletOf(call);
+    await withSource(call, (ask) => (call.isSet('json') ? writeJson(call, ask) : writeTable(call, ask)));
+  },
+};
+
+const listUrlOf = (call: Invocation, options: ListOptions = {}): string =>
+  listUrl(versionOf(call), walletOf(call), {
+    ...paramsOf(call, LISTS[versionOf(call)]),
+    ...whenOf(call),
+    detail: 'full',
+    ...options,
   });
-  return `${tableOf(GRANT_NAMES, rows)}\n`;
+
+async function writeJson(call: Invocation, ask: Ask): Promise<void> {
+  const response = await ask(listUrlOf(call));
+  if (!response.ok) throw new UsageError(await problemText(response, optionName));
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    // Anything but a list is not from this API.
+    if (bytes === 0 && chunk[0] !== '['.charCodeAt(0)) throw new UsageError(NO_SERVICE);
+    bytes += chunk.length;
+    await writeOut(chunk);
+  }
+  if (bytes <= '[]'.length) process.exitCode = 1;
+  await writeOut('\n');
+}
+
+const PAGE_SIZE = 1000;
+const LIST_NAMES = ['', 'WALLET', ...COVER_NAMES, 'SINCE'];
+
+/** Reads a page at a time: a list can be very long. */
+async function writeTable(call: Invocation, ask: Ask): Promise<void> {
+  let rows = 0;
+  for (let path: string | null = listUrlOf(call, { numbers: 'string', limit: PAGE_SIZE }); path !== null; ) {
+    const response = await ask(path);
+    const page: DelegationRecord[] = await jsonOf<DelegationRecord[]>(response);
+    if (!Array.isArray(page)) throw new UsageError(NO_SERVICE);
+    const cells = page.map((row) => {
+      const wallet = otherWallet(coldWalletOf(row), hotWalletOf(row), call);
+      return [...wallet, ...coverCells(row), whenText(row.since)];
+    });
+    if (page.length > 0) await writeOut(`${tableOf(LIST_NAMES, cells)}\n`);
+    rows += page.length;
+    const next: string | undefined = /<(\?[^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    path = next === undefined ? null : path.slice(0, path.indexOf('?')) + next;
+  }
+  if (rows > 0) return;
+  process.exitCode = 1;
+  await writeOut('No delegations.\n');
 }
