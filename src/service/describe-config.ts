@@ -11,13 +11,6 @@ import { CHAIN_VARIABLES } from './chain-config.ts';
 import { type Config, type Environment, VARIABLES } from './config.ts';
 import type { Log } from './log.ts';
 
-interface Setting {
-  readonly name: string;
-  /** Without secrets. */
-  readonly value: string;
-  readonly source: 'set' | 'default' | 'network';
-}
-
 /** Secret as a whole. */
 const SECRETS: readonly string[] = ['OTEL_EXPORTER_OTLP_HEADERS'];
 const CHAIN_NAMES = CHAIN_VARIABLES.map(([name]) => name.replace('<chainId>', ''));
@@ -43,19 +36,18 @@ export function maskUrls(text: string): string {
     .join(',');
 }
 
-/** Every variable with the value that is in effect. */
-export function describeConfig(environment: Environment, config: Config): Setting[] {
-  const plain = PLAIN.map(
-    ([name, otherwise]): Setting =>
-      environment[name]
-        ? { name, value: SECRETS.includes(name) ? '***' : maskUrls(environment[name]), source: 'set' }
-        : { name, value: otherwise, source: 'default' },
+/** Every variable with the value that is in effect, without secrets, and where that is from. */
+export function describeConfig(environment: Environment, config: Config) {
+  const plain = PLAIN.map(([name, otherwise]) =>
+    environment[name]
+      ? { name, value: SECRETS.includes(name) ? '***' : maskUrls(environment[name]), source: 'set' }
+      : { name, value: otherwise, source: 'default' },
   );
   const chains = [...new Set([...config.chains.keys(), ...config.maxLag.keys()])].sort((a, b) => a - b);
   return [...plain, ...chains.flatMap((chainId) => describeChain(environment, chainId, config.chains.has(chainId)))];
 }
 
-function describeChain(environment: Environment, chainId: number, isFollowed: boolean): Setting[] {
+function describeChain(environment: Environment, chainId: number, isFollowed: boolean) {
   const network = NETWORKS.get(chainId) as Network;
   const defaults = {
     RPC_URL_: 'not followed',

@@ -57,8 +57,7 @@ export interface MetricsView {
 export interface ProcessMetrics {
   /** Such as `api`, `follower` or `worker-1`. */
   readonly name: string;
-  /** Null if the process has exited, or the system does not tell. */
-  readonly stats: ProcessStats | null;
+  readonly stats: ProcessStats;
   /** Null if the process has no connections to a database, or has not reported them yet. */
   readonly pool: PoolStatus | null;
   /** Open streams of changes; absent if the process does not answer requests. */
@@ -94,14 +93,8 @@ export function createMetrics() {
     const counts = counters[counter];
     counts.set(labels, (counts.get(labels) ?? 0) + times);
   };
-  const latencyOf = (route: string) => {
-    let latency = latencies.get(route);
-    if (latency === undefined) {
-      latency = emptyLatency(BUCKETS);
-      latencies.set(route, latency);
-    }
-    return latency;
-  };
+  const noLatency = () => emptyLatency(BUCKETS);
+  const latencyOf = (route: string) => latencies.getOrInsertComputed(route, noLatency);
   return {
     observe({ route, status, seconds, problem }: Pick<Answered, 'route' | 'status' | 'seconds' | 'problem'>): void {
       count('delegations_requests_total', route + SEPARATOR + status, 1);

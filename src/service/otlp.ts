@@ -11,13 +11,7 @@ import type { TelemetryConfig } from './telemetry-config.ts';
 
 const TIMEOUT_MS = 10_000;
 
-type Value = { readonly stringValue: string } | { readonly intValue: string };
-interface Attribute {
-  readonly key: string;
-  readonly value: Value;
-}
-
-const attributes = (values: Readonly<Record<string, string | number>>): Attribute[] =>
+const attributes = (values: Readonly<Record<string, string | number>>) =>
   Object.entries(values).map(([key, value]) => ({
     key,
     value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },

@@ -96,24 +96,18 @@ function logProgress(log: Log, status: FollowerStatus): void {
   });
 }
 
-/** How fast a chain is indexed, over the last half minute. */
-interface Rates {
-  readonly logs: number;
-  /** Null until there are two samples. */
-  readonly blocks: number | null;
-}
-
 const WINDOW_MS = 30_000;
 const MIN_INTERVAL_MS = 1000;
 
 /**
+ * How many logs and blocks of a chain are indexed in a second, over the last half minute. The blocks are null until there are two samples.
  * The first sample after a start is only a base: the blocks of earlier runs are not progress of this one. `block` is null before
  * the chain is known. Fewer logs than before mean that another follower has started to count.
  */
-export function createProgressRate(): (at: number, block: number | null, logs: number) => Rates {
+export function createProgressRate() {
   /** `at` is in milliseconds. */
   let samples: { readonly at: number; readonly block: number; readonly logs: number }[] = [];
-  return (at, block, logs) => {
+  return (at: number, block: number | null, logs: number) => {
     const newest = samples.at(-1);
     if (block === null || logs < (newest?.logs ?? 0)) samples = [];
     if (block !== null && (samples.length === 0 || at - (newest?.at ?? 0) >= MIN_INTERVAL_MS)) {

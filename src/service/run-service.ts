@@ -4,7 +4,7 @@ import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { startFollowerProcess } from './child.ts';
 import { type Environment, readConfig } from './config.ts';
 import { logStart } from './describe-config.ts';
-import { createErrorLog, type Log, openLog } from './log.ts';
+import { createErrorLog, openLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { startMetrics } from './metrics-server.ts';
 import { migrateFirst } from './migrate-store.ts';
@@ -12,19 +12,14 @@ import { readProcessStats } from './process-stats.ts';
 import { type ApiOptions, startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
 
-export interface RunningService {
-  readonly url: string;
-  readonly metricsUrl: string;
-  readonly log: Log;
-  stop(): Promise<void>;
-}
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 export interface ServiceOptions extends Pick<ApiOptions, 'sandbox' | 'testWallet' | 'delivery'> {
   /** False if another process follows the chains. */
   readonly follows?: boolean;
 }
 
-export async function startService(environment: Environment, options: ServiceOptions = {}): Promise<RunningService> {
+export async function startService(environment: Environment, options: ServiceOptions = {}) {
   const { follows = true, ...rest } = options;
   const config = readConfig(environment);
   const metrics = createMetrics();

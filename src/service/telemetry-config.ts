@@ -12,18 +12,7 @@ import {
   variableReader,
 } from './variable.ts';
 
-export interface TelemetryConfig {
-  /** Null if that signal is not exported. Both can contain secrets: never log or show them. */
-  readonly tracesUrl: string | null;
-  readonly metricsUrl: string | null;
-  /** Can contain secrets. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** What describes this service, `service.name` included. */
-  readonly resource: Readonly<Record<string, string>>;
-  /** Whether the caller's sampling decision is followed, and the share of traces that are sampled otherwise. */
-  readonly sampler: { readonly isParentBased: boolean; readonly ratio: number };
-  readonly metricsIntervalMs: number;
-}
+export type TelemetryConfig = NonNullable<ReturnType<typeof readTelemetry>>;
 
 export const TELEMETRY_VARIABLES = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'none', 'OpenTelemetry collector for traces and metrics: http://localhost:4318'],
@@ -62,7 +51,7 @@ const numberFrom = (least: number, most: number): Kind<number> => ({
   read: (text) => (Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
 });
 
-export function readTelemetry(environment: Environment, fault: ReportFault): TelemetryConfig | null {
+export function readTelemetry(environment: Environment, fault: ReportFault) {
   const read = variableReader(TELEMETRY_VARIABLES, environment, fault);
   const isDisabled = read('OTEL_SDK_DISABLED', anyText).toLowerCase() === 'true';
   const endpoint = isDisabled ? null : read('OTEL_EXPORTER_OTLP_ENDPOINT', orNull(COLLECTOR));
@@ -75,10 +64,14 @@ export function readTelemetry(environment: Environment, fault: ReportFault): Tel
   const resource = read('OTEL_RESOURCE_ATTRIBUTES', PAIRS);
   const name = read('OTEL_SERVICE_NAME', orNull(anyText)) ?? resource?.['service.name'] ?? 'delegations';
   return {
+    /** Null if that signal is not exported. Both can contain secrets: never log or show them. */
     tracesUrl: urlOf('OTEL_TRACES_EXPORTER', '/v1/traces'),
     metricsUrl: urlOf('OTEL_METRICS_EXPORTER', '/v1/metrics'),
+    /** Can contain secrets. */
     headers: read('OTEL_EXPORTER_OTLP_HEADERS', PAIRS),
+    /** What describes this service, `service.name` included. */
     resource: { ...resource, 'service.name': name },
+    /** Whether the caller's sampling decision is followed, and the share of traces that are sampled otherwise. */
     sampler: {
       isParentBased: parentBased !== undefined,
       ratio: kind === 'always_off' ? 0 : kind === 'always_on' ? 1 : share,
