@@ -9,14 +9,13 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';
-import { ANY_OPTIONS, given, paramsOf } from './question-options.ts';
+import { CHAINS_OPTION, given, paramsOf } from './question-options.ts';
 
 type Page = ResponseOf<typeof CHANGES_OPERATION>;
 type Entry = Page['changes'][number];
 
 /** Between two reads of --follow. */
 const POLL_MS = 2000;
-const { chain } = ANY_OPTIONS;
 
 export const changes: Command = {
   name: 'changes',
@@ -33,7 +32,7 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
     from: { value: '<address>', about: 'only delegations of this cold wallet' },
     to: { value: '<address>', about: 'only delegations to this hot wallet' },
     contract: { value: '<address>', about: 'only delegations limited to this contract' },
-    ...(chain === undefined ? {} : { chain }),
+    ...CHAINS_OPTION,
     final: { about: 'only changes whose block is final' },
     start: { value: '<start>', about: 'first, or head to skip the past [first]', choices: feedStart.choices },
     cursor: { value: '<cursor>', about: 'continue after this cursor' },

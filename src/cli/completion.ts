@@ -1,7 +1,7 @@
 // delegations completion: prints shell completion scripts.
 
 import { UsageError } from '../service/usage-error.ts';
-import type { Command } from './command.ts';
+import type { Command, Option } from './command.ts';
 import { writeOut } from './output.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -37,10 +37,8 @@ const SCRIPTS = new Map<string, (commands: readonly Command[]) => string>([
   ['fish', fishScript],
 ]);
 
-const optionsOf = ({ options = {} }: Command) => [
-  ...Object.entries(options),
-  ['help', { about: 'show help' }] as const,
-];
+const optionsOf = ({ options = {} }: Command): [name: string, option: Option][] =>
+  Object.entries({ ...options, help: { about: 'show help' } });
 
 function bashScript(commands: readonly Command[]): string {
   const words = commands.map((command) => {
@@ -52,9 +50,7 @@ function bashScript(commands: readonly Command[]): string {
       values === undefined ? [] : [`    "${command.name} ${word}") words="${values.join(' ')}" ;;`];
     return [
       ...after(command.name, command.choices),
-      ...optionsOf(command).flatMap(([name, option]) =>
-        after(`--${name}`, 'choices' in option ? option.choices : undefined),
-      ),
+      ...optionsOf(command).flatMap(([name, { choices }]) => after(`--${name}`, choices)),
     ];
   });
   return `_delegations() {
@@ -83,9 +79,8 @@ function fishScript(commands: readonly Command[]): string {
           `complete -c delegations -f -n '__fish_seen_subcommand_from ${command.name}' -a ${quoted(command.choices.join(' '))}`,
         ]),
     ...optionsOf(command).map(([name, option]) => {
-      const choices =
-        'choices' in option && option.choices !== undefined ? ` -xa ${quoted(option.choices.join(' '))}` : '';
-      const value = 'value' in option && choices === '' ? ' -r' : choices;
+      const choices = option.choices === undefined ? '' : ` -xa ${quoted(option.choices.join(' '))}`;
+      const value = option.value !== undefined && choices === '' ? ' -r' : choices;
       return `complete -c delegations -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${value} -d ${quoted(option.about)}`;
     }),
   ]);

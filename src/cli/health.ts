@@ -1,6 +1,7 @@
 // delegations health: asks the service on this machine whether it is alive. For health checks where there is no shell.
 
 import { HEALTH_OPERATION, READY_OPERATION } from '../api/operations.ts';
+import { serverUrl } from '../http/server/listener.ts';
 import { type Config, readConfig } from '../service/config.ts';
 import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
@@ -39,8 +40,5 @@ function urlOf({ host, port, metricsHost, metricsPort }: Config, call: Invocatio
 }
 
 /** A server that listens on all addresses is asked on the loopback interface. */
-function originOf(host: string, port: number): string {
-  if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
-  if (host === '::') return `http://[::1]:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
+const originOf = (host: string, port: number) =>
+  serverUrl({ hostname: { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host, port });

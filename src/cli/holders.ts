@@ -9,11 +9,9 @@ import { UsageError } from '../service/usage-error.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, paramsOf, TIME_OPTIONS, walletOf, whenOf } from './question-options.ts';
+import { given, paramsOf, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
-
-const { v1: _, ...WHEN_OPTIONS } = TIME_OPTIONS;
 
 export const holders: Command = {
   name: 'holders',

@@ -10,7 +10,7 @@ import { isRightsParam, rightsOf } from '../registry/rights.ts';
 import { ALL_SCOPES, impliedScopes, SCOPES, type Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/usage-error.ts';
-import type { Invocation, Option } from './command.ts';
+import type { Invocation } from './command.ts';
 
 /** The option for each parameter of the API; null for those that the commands set themselves or do not offer. */
 const OPTION_OF = {
@@ -89,19 +89,19 @@ function requireValid(name: string, param: p.Param<unknown>, text: string): void
   if (value instanceof p.Fault) throw new UsageError(`${name} ${value.detail}`);
 }
 
-export const TIME_OPTIONS: Readonly<Record<string, Option>> = {
-  chain: { value: '<id>', about: 'chain id [1]' },
-  v1: { about: 'query the v1 registry [v2]' },
+const CHAIN_OPTION = { chain: { value: '<id>', about: 'chain id [1]' } };
+export const CHAINS_OPTION = {
+  chain: { value: '<ids>', about: 'chain ids, separated by commas, or served for all [1]' },
+};
+const POINT_OPTIONS = {
   block: { value: '<block>', about: 'at this block, or finalized [newest block]' },
   time: { value: '<time>', about: 'at this time, such as 2026-01-01T00:00:00Z or 2026-01-01 (midnight UTC)' },
 };
-
-/** For commands that ask both registries, and several chains at once. */
-const { v1: _, ...WITHOUT_VERSION } = TIME_OPTIONS;
-export const ANY_OPTIONS: Readonly<Record<string, Option>> = {
-  ...WITHOUT_VERSION,
-  chain: { value: '<ids>', about: 'chain ids, separated by commas, or served for all [1]' },
-};
+export const TIME_OPTIONS = { ...CHAIN_OPTION, v1: { about: 'query the v1 registry [v2]' }, ...POINT_OPTIONS };
+/** For commands that ask both registries. */
+export const WHEN_OPTIONS = { ...CHAIN_OPTION, ...POINT_OPTIONS };
+/** For those that also ask several chains at once. */
+export const ANY_OPTIONS = { ...CHAINS_OPTION, ...POINT_OPTIONS };
 
 export const versionOf = (call: Invocation): Version => (call.isSet('v1') ? 1 : 2);
 
@@ -143,7 +143,7 @@ export function rightsOption(call: Invocation): string | undefined {
 }
 
 /** As messages name it. */
-export const registryName = (registry: Registry) => (registry === 'any' ? 'both registries' : `v${registry}`);
+const registryName = (registry: Registry) => (registry === 'any' ? 'both registries' : `v${registry}`);
 
 /** The names of all checks. */
 export const SCOPE_NAMES: readonly string[] = ALL_SCOPES;

@@ -10,7 +10,13 @@ import type { Store } from '../store/store.ts';
 import { createSecret } from '../webhooks/sign.ts';
 import { replayCursor, startCursor } from '../webhooks/source.ts';
 import { attemptJson, webhookJson } from '../webhooks/webhook-json.ts';
-import { FieldFault, readReplay, readSubscription } from '../webhooks/webhook-request.ts';
+import {
+  FieldFault,
+  REPLAY_FIELDS,
+  readReplay,
+  readSubscription,
+  SUBSCRIPTION_FIELDS,
+} from '../webhooks/webhook-request.ts';
 import { type Attempt, createWebhooks, type WebhookRecord, type Webhooks } from '../webhooks/webhooks.ts';
 import type { Command, Invocation } from './command.ts';
 import { logChange, tableOf, writeOut, writeWhole } from './output.ts';
@@ -81,9 +87,9 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
     if (call.text('url') === undefined)
       throw new UsageError('--url is missing. Example: --url https://example.com/webhook');
     await withStore(config, async (store, served) => {
-      const given = givenFields(call, CREATE_OPTIONS);
+      const given = givenFields(call, SUBSCRIPTION_FIELDS);
       const subscription = readSubscription(given, { rules: targetRules(config), served });
-      if (subscription instanceof FieldFault) throw usageError(subscription, CREATE_OPTIONS);
+      if (subscription instanceof FieldFault) throw usageError(subscription);
       const cursor = await startCursor(subscription, { store, chainIds: served });
       const secret = createSecret();
       const isConfirmed = call.isSet('confirmed');
@@ -133,8 +139,8 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
   async replay({ id, call, config, webhooks }) {
     const record = await requireWebhook(webhooks, id);
     await withStore(config, async (store, served) => {
-      const from = readReplay(givenFields(call, REPLAY_OPTIONS), record, served);
-      if (from instanceof FieldFault) throw usageError(from, REPLAY_OPTIONS);
+      const from = readReplay(givenFields(call, REPLAY_FIELDS), record, served);
+      if (from instanceof FieldFault) throw usageError(from);
       const cursor = await replayCursor(record, from, { store }).catch((error) => {
         if (!(error instanceof StoreError && error.code === 'not-started')) throw error;
         throw new UsageError(`--chain ${call.text('chain')} has no blocks yet.`);
@@ -150,23 +156,14 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
   },
 };
 
-/** The option of each field. */
-const CREATE_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ...['url', 'label', 'wallet', 'from', 'to', 'contract', 'at'].map((name) => [name, name] as const),
-  ['chainId', 'chain'],
-]);
-const REPLAY_OPTIONS: ReadonlyMap<string, string> = new Map([
-  ['block', 'block'],
-  ['chainId', 'chain'],
-]);
+const optionOf = (field: string) => (field === 'chainId' ? 'chain' : field);
 
-const givenFields = (call: Invocation, options: ReadonlyMap<string, string>) =>
+const givenFields = (call: Invocation, fields: readonly string[]) =>
   Object.fromEntries(
-    [...options].map(([field, option]) => [field, call.text(option)]).filter(([, text]) => text !== undefined),
+    fields.map((field) => [field, call.text(optionOf(field))]).filter(([, text]) => text !== undefined),
   );
 
-const usageError = ({ field, detail }: FieldFault, options: ReadonlyMap<string, string>) =>
-  new UsageError(`--${options.get(field)} ${detail}.`);
+const usageError = ({ field, detail }: FieldFault) => new UsageError(`--${optionOf(field)} ${detail}.`);
 
 const missing = (id: number) => new UsageError(`No webhook with id ${id}. See delegations webhooks list.`);
 

@@ -45,20 +45,16 @@ export function createLimits(config: LimitConfig, log: Log, metrics: Metrics, gr
   };
   const defaultOfKeys = config.keyLimit && create('key', config.keyLimit);
   /** By the text of the limit. Only operators set limits on keys, so they are few. */
-  const ofKeys = new Map<string, Limiter>();
+  const ofKeys = new Map<string, Limiter | null>([['off', null]]);
+  const createOfKeys = (rateLimit: string) => {
+    const limit = parseLimit(rateLimit);
+    // An unreadable limit, from a newer version perhaps, must not lift the default.
+    return limit === null ? defaultOfKeys : create('key', limit);
+  };
   return {
     /** The limiter of a key with this `rateLimit`; null if it has no limit. */
-    limiterOfKey(rateLimit: string | null): Limiter | null {
-      if (rateLimit === null) return defaultOfKeys;
-      const known = ofKeys.get(rateLimit);
-      if (known !== undefined) return known;
-      const limit = rateLimit === 'off' ? null : parseLimit(rateLimit);
-      // An unreadable limit, from a newer version perhaps, must not lift the default.
-      if (limit === null) return rateLimit === 'off' ? null : defaultOfKeys;
-      const limiter = create('key', limit);
-      ofKeys.set(rateLimit, limiter);
-      return limiter;
-    },
+    limiterOfKey: (rateLimit: string | null): Limiter | null =>
+      rateLimit === null ? defaultOfKeys : ofKeys.getOrInsertComputed(rateLimit, createOfKeys),
     anonymous: config.anonymousLimit && create('anonymous', config.anonymousLimit),
     pages: create('pages', PAGES),
     lookups: create('lookups', LOOKUPS),

@@ -2,19 +2,17 @@
 
 import { chainStatuses } from '../http/answers/status.ts';
 import type { Service } from '../http/context/service.ts';
-import { drain, listen, type RunningServer, serverUrl } from '../http/server/listener.ts';
+import { drain, type ListenAddress, listen, type RunningServer, serverUrl } from '../http/server/listener.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { WebhookStats } from '../webhooks/webhooks.ts';
+import type { Config } from './config.ts';
 import { createWarningLog, type Log } from './log.ts';
 import { type Family, type Metrics, type MetricsView, prometheusText, type StoreMetrics } from './metrics.ts';
-import type { TelemetryConfig } from './telemetry-config.ts';
 
 export interface MetricsOptions
-  extends Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox' | 'onError'> {
-  readonly metricsHost: string;
-  readonly metricsPort: number;
+  extends Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox' | 'onError'>,
+    Pick<Config, 'metricsHost' | 'metricsPort' | 'telemetry'> {
   readonly metrics: Metrics;
-  readonly telemetry: TelemetryConfig | null;
   readonly log: Log;
   /** Absent if this process does not deliver webhooks. */
   readonly webhookStats?: (() => Promise<WebhookStats>) | undefined;
@@ -22,29 +20,32 @@ export interface MetricsOptions
   readonly view: () => Omit<MetricsView, 'store'>;
 }
 
+/** A server of few routes on a port of its own. */
+export const serveAt = (
+  address: ListenAddress,
+  routes: Readonly<Record<string, () => Response | Promise<Response>>>,
+  fetch: () => Response,
+) => {
+  const options = { hostname: address.host, port: address.port, development: false, reusePort: false };
+  return listen(() => Bun.serve({ ...options, routes, fetch }), address);
+};
+
+export const metricsAddress = ({ metricsHost: host, metricsPort: port }: Pick<Config, 'metricsHost' | 'metricsPort'>) =>
+  ({ host, port, names: ['METRICS_HOST', 'METRICS_PORT'] }) as const;
+
 const DRAIN_SECONDS = 5;
 /** For the last export. */
 const EXPORT_TIMEOUT_MS = 2000;
 
 export function startMetrics(options: MetricsOptions): RunningServer {
-  const { metricsHost, metricsPort, metrics, view } = options;
+  const { metrics, view } = options;
   const list = async () => metrics.list({ ...view(), store: await storeMetrics(options) });
-  const serve = () =>
-    Bun.serve({
-      hostname: metricsHost,
-      port: metricsPort,
-      development: false,
-      reusePort: false,
-      routes: {
-        '/metrics': async () =>
-          new Response(prometheusText(await list()), {
-            headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-          }),
-      },
-      fetch: () => new Response('Not found. The metrics are at /metrics.\n', { status: 404 }),
-    });
-  const address = { host: metricsHost, port: metricsPort, names: ['METRICS_HOST', 'METRICS_PORT'] } as const;
-  const server = listen(serve, address);
+  const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+  const server = serveAt(
+    metricsAddress(options),
+    { '/metrics': async () => new Response(prometheusText(await list()), { headers }) },
+    () => new Response('Not found. The metrics are at /metrics.\n', { status: 404 }),
+  );
   const exporting = startExport(options, list);
   return {
     url: `${serverUrl(server)}/metrics`,

@@ -122,7 +122,7 @@ export function createMetrics() {
       [counters, latencies] = [emptyCounters(), new Map()];
       return taken;
     },
-    list: ({ store, followers, health, workers, processes = [] }: MetricsView): readonly Family[] => [
+    list: (view: MetricsView): readonly Family[] => [
       ...COUNTER_NAMES.map((name): Family => {
         const [labels, help] = COUNTERS[name];
         const samples = [...counters[name]].map(([values, times]): Sample => {
@@ -131,10 +131,10 @@ export function createMetrics() {
         });
         return { name, type: 'counter', help, samples };
       }),
-      ...familiesOf([{ health, workers, store, latencies }], () => ({}), SERVICE),
-      ...familiesOf(processes, ({ name }) => ({ process: name }), PROCESSES),
-      ...familiesOf(followers, ({ chainId }) => ({ chain: chainId }), FOLLOWERS),
-      ...familiesOf(store?.chains ?? [], ({ state }) => ({ chain: state.chainId }), CHAINS),
+      ...familiesOf([{ ...view, latencies }], () => ({}), SERVICE),
+      ...familiesOf(view.processes ?? [], ({ name }) => ({ process: name }), PROCESSES),
+      ...familiesOf(view.followers, ({ chainId }) => ({ chain: chainId }), FOLLOWERS),
+      ...familiesOf(view.store?.chains ?? [], ({ state }) => ({ chain: state.chainId }), CHAINS),
     ],
   };
 }
@@ -166,13 +166,7 @@ const familiesOf = <T>(items: readonly T[], labelsOf: (item: T) => Labels, rows:
 const byName = (label: string, counts: Readonly<Record<string, number | undefined>>): Sample[] =>
   Object.entries(counts).map(([name, count = 0]) => [{ [label]: name }, count]);
 
-interface ServiceState extends Pick<MetricsView, 'store'> {
-  readonly health: Health | undefined;
-  readonly workers: MetricsView['workers'];
-  readonly latencies: ReadonlyMap<string, Latency>;
-}
-
-const SERVICE: readonly Row<ServiceState>[] = [
+const SERVICE: readonly Row<MetricsView & { readonly latencies: ReadonlyMap<string, Latency> }>[] = [
   [
     'delegations_request_duration_seconds',
     'Time until the response was ready to send.',

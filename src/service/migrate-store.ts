@@ -4,7 +4,7 @@ import { openAccounts } from '../accounts/accounts.ts';
 import { ACCOUNT_SCHEMA } from '../accounts/schema.ts';
 import { HEALTH_OPERATION } from '../api/operations.ts';
 import { Problem } from '../api/problems.ts';
-import { type ListenAddress, listen, serverUrl } from '../http/server/listener.ts';
+import { type ListenAddress, serverUrl } from '../http/server/listener.ts';
 import { problemResponse } from '../http/wire/problem-response.ts';
 import { StoreError } from '../store/errors.ts';
 import { type MigrationStep, schemaVersion } from '../store/migrate.ts';
@@ -12,6 +12,7 @@ import { openEngine, openStore } from '../store/open.ts';
 import { STORE_SCHEMA } from '../store/schema.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { flushLog, type Log, openLog } from './log.ts';
+import { metricsAddress, serveAt } from './metrics-server.ts';
 import { selfCommand } from './self-command.ts';
 
 const REPORT_MS = 10_000;
@@ -42,12 +43,7 @@ export async function migrateFirst(config: Config, environment: Environment, log
   if (!(await isOlder(config.databaseUrl))) return;
   const began = performance.now();
   const api: ListenAddress = { host: config.host, port: config.port, names: ['HOST', 'PORT'] };
-  const metrics: ListenAddress = {
-    host: config.metricsHost,
-    port: config.metricsPort,
-    names: ['METRICS_HOST', 'METRICS_PORT'],
-  };
-  const servers = (hasApi ? [api, metrics] : [metrics]).map(answerMeanwhile);
+  const servers = [...(hasApi ? [api] : []), metricsAddress(config)].map(answerMeanwhile);
   log('info', 'migrating the database', { url: serverUrl(servers[0] ?? {}) });
   const report = setInterval(() => {
     log('info', 'still migrating the database', { seconds: Math.round((performance.now() - began) / 1000) });
@@ -68,16 +64,15 @@ export async function migrateFirst(config: Config, environment: Environment, log
 /** New tables take no time. What cannot be read is found out when the store is opened. */
 async function isOlder(databaseUrl: string): Promise<boolean> {
   try {
-    const engine = await openEngine(databaseUrl, { readOnly: true, connections: 1 });
-    try {
-      for (const schema of [STORE_SCHEMA, ACCOUNT_SCHEMA]) {
-        const version = await schemaVersion(engine, schema);
-        if (version > 0 && version < schema.migrations.length) return true;
-      }
-      return false;
-    } finally {
-      await engine.close();
+    await using opened = new AsyncDisposableStack();
+    const engine = opened.adopt(await openEngine(databaseUrl, { readOnly: true, connections: 1 }), (one) =>
+      one.close(),
+    );
+    for (const schema of [STORE_SCHEMA, ACCOUNT_SCHEMA]) {
+      const version = await schemaVersion(engine, schema);
+      if (version > 0 && version < schema.migrations.length) return true;
     }
+    return false;
   } catch {
     return false;
   }
@@ -88,19 +83,9 @@ function answerMeanwhile(address: ListenAddress) {
     const detail = 'The database is being migrated to this version.';
     return problemResponse(new Problem('not-ready', detail, { retryAfter: RETRY_SECONDS }), new Headers());
   };
-  return listen(
-    () =>
-      Bun.serve({
-        hostname: address.host,
-        port: address.port,
-        development: false,
-        reusePort: false,
-        routes: {
-          [HEALTH_OPERATION.path]: () => Response.json({ status: 'ok' }),
-          '/metrics': () => new Response('# TYPE delegations_migrating gauge\ndelegations_migrating 1\n'),
-        },
-        fetch: migrating,
-      }),
-    address,
-  );
+  const routes = {
+    [HEALTH_OPERATION.path]: () => Response.json({ status: 'ok' }),
+    '/metrics': () => new Response('# TYPE delegations_migrating gauge\ndelegations_migrating 1\n'),
+  };
+  return serveAt(address, routes, migrating);
 }

@@ -41,27 +41,20 @@ export function startProgressReport(
 
 /** `write` writes to the terminal; null without one. The result is called about once a second. */
 export function createProgressReport(log: Log, write: ((text: string) => void) | null) {
-  /** When a chain began to catch up, in milliseconds, and when that was last logged. Absent while it is caught up. */
-  const catchingUp = new Map<number, { readonly since: number; loggedAt: number }>();
-  const known = new Set<number>();
+  /** When a chain began to catch up, in milliseconds, and when that was last logged. Null while it is caught up, absent in standby. */
+  const catchingUp = new Map<number, { readonly since: number; loggedAt: number } | null>();
   let drawn = 0;
 
   const update = (status: FollowerStatus, nowMs: number) => {
     const { chainId, block, tip, standby } = status;
-    if (standby) {
-      catchingUp.delete(chainId);
-      known.delete(chainId);
-      return;
-    }
-    const isFirst = !known.has(chainId);
-    known.add(chainId);
+    if (standby) return void catchingUp.delete(chainId);
     const isBehind = block === null || tip === null || tip - block > BEHIND_BLOCKS;
-    if (isFirst || (isBehind && !catchingUp.has(chainId)))
-      catchingUp.set(chainId, { since: nowMs, loggedAt: Number.NEGATIVE_INFINITY });
-    const started = catchingUp.get(chainId);
-    if (started === undefined) return;
+    const isNew = !catchingUp.has(chainId) || (isBehind && catchingUp.get(chainId) === null);
+    if (isNew) catchingUp.set(chainId, { since: nowMs, loggedAt: Number.NEGATIVE_INFINITY });
+    const started = catchingUp.get(chainId) ?? null;
+    if (started === null) return;
     if (block !== null && tip !== null && block >= tip) {
-      catchingUp.delete(chainId);
+      catchingUp.set(chainId, null);
       const seconds = Math.round((nowMs - started.since) / 1000);
       log('info', 'caught up', { chainId, block, logs: status.logs, seconds });
     } else if (write === null && nowMs - started.loggedAt >= LOG_MS) {
@@ -74,7 +67,7 @@ export function createProgressReport(log: Log, write: ((text: string) => void) |
     for (const status of chains) update(status, nowMs);
     if (write === null) return;
     const lines = chains
-      .filter(({ chainId }) => catchingUp.has(chainId))
+      .filter(({ chainId }) => catchingUp.get(chainId))
       .map((status) => `${formatStatus(NETWORKS.get(status.chainId)?.name ?? String(status.chainId), status)}\n`);
     // Overwrites the previous lines.
     const up = drawn > 0 ? `\x1b[${drawn}A\x1b[J` : '';

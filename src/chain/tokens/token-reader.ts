@@ -85,14 +85,6 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 const OVERLOADED: Unavailable = { type: 'unavailable', cause: 'overloaded', failures: [] };
 
-interface Given {
-  readonly name: string;
-  readonly answer: TokenData;
-}
-
-const countEqual = (answers: readonly Given[], one: TokenData): number =>
-  answers.filter(({ answer }) => Bun.deepEquals(answer, one)).length;
-
 export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions) {
   const { requestMs, readMs, maxKept, ...budget } = { ...LIMITS, ...limits };
   const queue = { waiting: 0 };
@@ -117,12 +109,13 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     const now = performance.now();
     let left = providers.toSorted((a, b) => Number(a.unhealthyUntil > now) - Number(b.unhealthyUntil > now));
     const quorum = Math.min(QUORUM, providers.length);
-    const answers: Given[] = [];
+    const answers: { readonly name: string; readonly answer: TokenData }[] = [];
     const failures = new Map<string, string>();
-    const isAgreed = () => answers.some(({ answer }) => countEqual(answers, answer) >= quorum);
+    const countEqual = (one: TokenData) => answers.filter(({ answer }) => Bun.deepEquals(answer, one)).length;
+    const findAgreed = () => answers.find(({ answer }) => countEqual(answer) >= quorum);
     for (let round = 0; ; round++) {
       const rejected: typeof left = [];
-      while (!isAgreed() && left.length > 0 && performance.now() < deadline) {
+      while (!findAgreed() && left.length > 0 && performance.now() < deadline) {
         // Two at first. If they differ, the next one by one, until two agree.
         const asked = left.slice(0, Math.max(1, quorum - answers.length));
         left = left.slice(asked.length);
@@ -144,7 +137,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
       }
       const pause = RETRY_MS[round];
       const isOver = pause === undefined || rejected.length === 0 || performance.now() + pause >= deadline;
-      if (isAgreed() || isOver) break;
+      if (findAgreed() || isOver) break;
       await Bun.sleep(pause);
       left = rejected;
     }
@@ -154,8 +147,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
         cause: 'no-provider',
         failures: [...failures].map(([name, cause]) => `${name} ${cause}`),
       };
-    const agreed = answers.find(({ answer }) => countEqual(answers, answer) >= quorum);
-    if (agreed === undefined || countEqual(answers, agreed.answer) < answers.length) {
+    const agreed = findAgreed();
+    if (agreed === undefined || countEqual(agreed.answer) < answers.length) {
       const names = answers.map(({ name }) => name);
       onDispute?.(chainId, contract, names);
       if (agreed === undefined) return { type: 'unavailable', cause: 'disputed', failures: names };
@@ -291,7 +284,6 @@ const MAX_CONTRACTS = 10_000;
 const MAX_BLOCKS = 1000;
 /** A provider that rejected a block is not asked about it for this long, whoever asks: it may get it a little later. */
 const REJECTED_MS = 150;
-const ANYBODY = `0x${'0'.repeat(40)}`;
 /** Calls of one HTTP request. */
 const BATCH = 25;
 
@@ -314,7 +306,7 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
     const known = blocks.get(blockHash);
     if (known !== undefined && performance.now() < known.until) return known.probe;
     if (blocks.size >= MAX_BLOCKS) blocks.clear();
-    const entry = { probe: rpc.call('eth_getBalance', [ANYBODY, at]), until: Number.POSITIVE_INFINITY };
+    const entry = { probe: rpc.call('eth_getBalance', [ZERO_ADDRESS, at]), until: Number.POSITIVE_INFINITY };
     entry.probe.catch(() => {
       entry.until = performance.now() + REJECTED_MS;
     });
