@@ -25,7 +25,14 @@ export const exportCommand: Command = {
   about: 'Writes the final history of a chain as NDJSON with a checksum at the end. The service can keep running.',
   options: { chain: { value: '<id>', about: 'chain id' } },
   examples: ['delegations export --chain 1 | gzip > mainnet.ndjson.gz'],
-  run: (call) => runExport(call.environment, requireNetwork(call).chainId),
+  async run(call) {
+    const { chainId } = requireNetwork(call);
+    await using store = await openStore(readConfig(call.environment).databaseUrl, { readOnly: true });
+    const lines = archiveLines(store, chainId);
+    let next = await lines.next();
+    for (; !next.done; next = await lines.next()) await writeWhole(next.value);
+    process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
+  },
 };
 
 export const importCommand: Command = {
@@ -43,14 +50,6 @@ then continues from that block. To resume an interrupted import, run it again.`,
   run: ({ environment, operands: [file = ''] }) =>
     file === '-' ? importStdin(environment) : runImport(environment, file),
 };
-
-async function runExport(environment: Environment, chainId: number): Promise<void> {
-  await using store = await openStore(readConfig(environment).databaseUrl, { readOnly: true });
-  const lines = archiveLines(store, chainId);
-  let next = await lines.next();
-  for (; !next.done; next = await lines.next()) await writeWhole(next.value);
-  process.stderr.write(`Exported ${next.value.logs} logs in ${next.value.blocks} blocks.\n`);
-}
 
 /** A file is read twice, to check it first: a pipe cannot be. */
 async function importStdin(environment: Environment): Promise<void> {

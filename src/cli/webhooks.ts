@@ -10,13 +10,7 @@ import type { Store } from '../store/store.ts';
 import { createSecret } from '../webhooks/sign.ts';
 import { replayCursor, startCursor } from '../webhooks/source.ts';
 import { attemptJson, webhookJson } from '../webhooks/webhook-json.ts';
-import {
-  FieldFault,
-  REPLAY_FIELDS,
-  readReplay,
-  readSubscription,
-  SUBSCRIPTION_FIELDS,
-} from '../webhooks/webhook-request.ts';
+import { FieldFault, readReplay, readSubscription } from '../webhooks/webhook-request.ts';
 import { type Attempt, createWebhooks, type WebhookRecord, type Webhooks } from '../webhooks/webhooks.ts';
 import type { Command, Invocation } from './command.ts';
 import { logChange, tableOf, writeOut, writeWhole } from './output.ts';
@@ -87,7 +81,7 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
     if (call.text('url') === undefined)
       throw new UsageError('--url is missing. Example: --url https://example.com/webhook');
     await withStore(config, async (store, served) => {
-      const given = givenFields(call, SUBSCRIPTION_FIELDS);
+      const given = givenFields(call, CREATE_FIELDS);
       const subscription = readSubscription(given, { rules: targetRules(config), served });
       if (subscription instanceof FieldFault) throw usageError(subscription);
       const cursor = await startCursor(subscription, { store, chainIds: served });
@@ -156,6 +150,8 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
   },
 };
 
+const CREATE_FIELDS = ['url', 'label', 'wallet', 'from', 'to', 'contract', 'at', 'chainId'];
+const REPLAY_FIELDS = ['block', 'chainId'];
 const optionOf = (field: string) => (field === 'chainId' ? 'chain' : field);
 
 const givenFields = (call: Invocation, fields: readonly string[]) =>

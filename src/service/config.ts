@@ -8,21 +8,9 @@ import { CHAIN_VARIABLES, readChains } from './chain-config.ts';
 import { LOG_LEVELS } from './log.ts';
 import { type RequestLogRule, readRequestLogRule } from './request-log.ts';
 import { readTelemetry, TELEMETRY_VARIABLES } from './telemetry-config.ts';
-import {
-  anyText,
-  type Environment,
-  integer,
-  type Kind,
-  oneOf,
-  onOff,
-  orNull,
-  type ReportFault,
-  textWith,
-  type Variable,
-  variableReader,
-} from './variable.ts';
+import * as v from './variable.ts';
 
-export type { Environment };
+export type { Environment } from './variable.ts';
 
 export interface ConfigFault {
   readonly name: string;
@@ -83,9 +71,9 @@ const SERVICE_VARIABLES = [
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
   ['DRAIN_TIMEOUT', '20', 'seconds that requests in flight get after that, 1 to 600'],
-] as const satisfies readonly Variable[];
+] as const satisfies readonly v.Variable[];
 
-export const VARIABLES: readonly Variable[] = [...SERVICE_VARIABLES, ...TELEMETRY_VARIABLES, ...CHAIN_VARIABLES];
+export const VARIABLES: readonly v.Variable[] = [...SERVICE_VARIABLES, ...TELEMETRY_VARIABLES, ...CHAIN_VARIABLES];
 
 /** Null unless the database drivers can parse it: their own errors are less clear. */
 function parseUrl(text: string): URL | null {
@@ -104,36 +92,36 @@ function isRedis(text: string): boolean {
   return url !== null && url.hostname !== '' && /^(\/\d*)?$/.test(url.pathname);
 }
 
-const DATABASE = textWith(
+const DATABASE = v.textWith(
   'sqlite:<path> or postgres://user@host/database',
   (text) => /^sqlite:./.test(text) || isPostgres(text),
 );
-const POSTGRES = textWith('postgres://user@host/database', isPostgres, 'postgres://delegations@replica/delegations');
-const REDIS = textWith('redis://host[:port][/db]', isRedis, 'redis://localhost:6379/0');
-const REQUEST_LOG: Kind<RequestLogRule> = {
+const POSTGRES = v.textWith('postgres://user@host/database', isPostgres, 'postgres://delegations@replica/delegations');
+const REDIS = v.textWith('redis://host[:port][/db]', isRedis, 'redis://localhost:6379/0');
+const REQUEST_LOG: v.Kind<RequestLogRule> = {
   rule: 'all, errors, sample:<n> or off',
   example: 'sample:100',
   read: (text) => readRequestLogRule(text) ?? undefined,
 };
 /** Null means no limit. */
-const LIMIT: Kind<Limit | null> = {
+const LIMIT: v.Kind<Limit | null> = {
   rule: `off or ${LIMIT_RULE}`,
   example: '25/10s',
   read: (text) => (text === 'off' ? null : (parseLimit(text) ?? undefined)),
 };
-const PROXIES: Kind<TrustedProxies> = {
+const PROXIES: v.Kind<TrustedProxies> = {
   rule: 'a comma-separated list of CIDR networks',
   example: '10.0.0.0/8,2001:db8::/32',
   read: (text) => readProxies(text) ?? undefined,
   absent: { check: () => false },
 };
 /** A bare origin: sign-in messages name its host. */
-const ORIGIN: Kind<string> = {
+const ORIGIN: v.Kind<string> = {
   rule: 'an origin without a path',
   example: 'https://delegations.example',
   read: (text) => (/^https?:\/\/[a-z0-9.-]+(:\d+)?\/?$/i.test(text) ? new URL(text).origin : undefined),
 };
-const WEBHOOK_TARGETS: Kind<Networks> = {
+const WEBHOOK_TARGETS: v.Kind<Networks> = {
   rule: NETWORKS_RULE,
   example: 'loopback,10.20.0.0/16',
   read: (text) => parseNetworks(text) ?? undefined,
@@ -142,47 +130,47 @@ const WEBHOOK_TARGETS: Kind<Networks> = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-export function readConfig(environment: Environment) {
+export function readConfig(environment: v.Environment) {
   const faults: ConfigFault[] = [];
-  const fault: ReportFault = (name, detail, value, exampleName = name) =>
+  const fault: v.ReportFault = (name, detail, value, exampleName = name) =>
     void faults.push({ name, detail, example: `${exampleName}=${value}` });
-  const read = variableReader(SERVICE_VARIABLES, environment, fault);
-  const isCompatible = read('COMPATIBLE', onOff);
+  const read = v.variableReader(SERVICE_VARIABLES, environment, fault);
+  const isCompatible = read('COMPATIBLE', v.onOff);
   const config = {
     databaseUrl: read('DATABASE_URL', DATABASE),
-    replicaUrl: read('DATABASE_REPLICA_URL', orNull(POSTGRES)),
+    replicaUrl: read('DATABASE_REPLICA_URL', v.orNull(POSTGRES)),
     // A follower renews its lease while a long transaction runs.
-    databasePool: read('DATABASE_POOL', integer(2, 100)),
-    redisUrl: read('REDIS_URL', orNull(REDIS)),
-    host: read('HOST', anyText),
-    port: read('PORT', integer(0, 65_535)),
-    metricsHost: read('METRICS_HOST', anyText),
-    metricsPort: read('METRICS_PORT', integer(0, 65_535)),
-    logLevel: read('LOG_LEVEL', oneOf(...LOG_LEVELS)),
+    databasePool: read('DATABASE_POOL', v.integer(2, 100)),
+    redisUrl: read('REDIS_URL', v.orNull(REDIS)),
+    host: read('HOST', v.anyText),
+    port: read('PORT', v.integer(0, 65_535)),
+    metricsHost: read('METRICS_HOST', v.anyText),
+    metricsPort: read('METRICS_PORT', v.integer(0, 65_535)),
+    logLevel: read('LOG_LEVEL', v.oneOf(...LOG_LEVELS)),
     requestLog: read('LOG_REQUESTS', REQUEST_LOG),
     anonymousLimit: read('ANONYMOUS_LIMIT', LIMIT),
     keyLimit: read('KEY_LIMIT', LIMIT),
     unknownKeys: read<UnknownKeys>('UNKNOWN_KEYS', {
-      ...oneOf(...UNKNOWN_KEYS),
+      ...v.oneOf(...UNKNOWN_KEYS),
       absent: isCompatible ? 'anonymous' : 'refuse',
     }),
     hasStandardTypes: isCompatible,
     proxies: read('TRUSTED_PROXIES', PROXIES),
-    publicUrl: read('PUBLIC_URL', orNull(ORIGIN)),
-    selfServiceKeys: read('SELF_SERVICE_KEYS', onOff),
-    keysPerWallet: read('KEYS_PER_WALLET', integer(1, 1000)),
-    webhooks: read('WEBHOOKS', onOff),
+    publicUrl: read('PUBLIC_URL', v.orNull(ORIGIN)),
+    selfServiceKeys: read('SELF_SERVICE_KEYS', v.onOff),
+    keysPerWallet: read('KEYS_PER_WALLET', v.integer(1, 1000)),
+    webhooks: read('WEBHOOKS', v.onOff),
     webhookNetworks: read('WEBHOOK_NETWORKS', WEBHOOK_TARGETS),
-    ownership: read('OWNERSHIP', onOff),
-    mcp: read('MCP', onOff),
+    ownership: read('OWNERSHIP', v.onOff),
+    mcp: read('MCP', v.onOff),
     // Seconds. Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.
-    idleTimeout: read('IDLE_TIMEOUT', integer(8, 255)),
+    idleTimeout: read('IDLE_TIMEOUT', v.integer(8, 255)),
     /** Seconds that a streamed list may take: six million delegations at the pace without a key. */
     answerTimeout: 600,
     /** Seconds between the stop signal and the end of accepting requests, while `/ready` answers 503. */
-    drainDelay: read('DRAIN_DELAY', integer(0, 300)),
+    drainDelay: read('DRAIN_DELAY', v.integer(0, 300)),
     /** Seconds that requests in flight get after that. */
-    drainTimeout: read('DRAIN_TIMEOUT', integer(1, 600)),
+    drainTimeout: read('DRAIN_TIMEOUT', v.integer(1, 600)),
     telemetry: readTelemetry(environment, fault),
     ...readChains(environment, fault),
   };

@@ -120,26 +120,21 @@ function misspelling(name: string): string | null {
   return plain === null ? null : `${name} is not used. Did you mean ${plain}?`;
 }
 
-/** For the log line of a start. */
-function startFields({ databaseUrl, chains, anonymousLimit, keyLimit }: Config) {
-  return {
-    version,
-    store: maskUrls(databaseUrl),
-    chains: Object.fromEntries(
-      [...chains].map(([chainId, { startBlock }]) => [
-        chainId,
-        startBlock ?? publishedFirstBlock(NETWORKS.get(chainId) as Network) ?? 'registry deployment',
-      ]),
-    ),
-    anonymousLimit: limitText(anonymousLimit),
-    keyLimit: limitText(keyLimit),
-  };
-}
-
 const limitText = (limit: Limit | null) => (limit === null ? 'off' : `${limit.most}/${limit.seconds}s`);
 
 /** Logs what is about to run, and every warning. */
 export function logStart(log: Log, environment: Environment, config: Config, follows: boolean): void {
   for (const warning of configWarnings(environment, config, follows)) log('warn', 'configuration', { warning });
-  log('info', 'starting', startFields(config));
+  log('info', 'starting', {
+    version,
+    store: maskUrls(config.databaseUrl),
+    chains: Object.fromEntries(
+      [...config.chains].map(([chainId, { startBlock }]) => [
+        chainId,
+        startBlock ?? publishedFirstBlock(NETWORKS.get(chainId) as Network) ?? 'registry deployment',
+      ]),
+    ),
+    anonymousLimit: limitText(config.anonymousLimit),
+    keyLimit: limitText(config.keyLimit),
+  });
 }

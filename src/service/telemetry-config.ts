@@ -1,16 +1,7 @@
 // Reads the standard OTEL_* variables. Without an endpoint, nothing is exported and no exporter is loaded.
 
 import { decode } from '../chain/rpc/rpc.ts';
-import {
-  anyText,
-  type Environment,
-  type Kind,
-  oneOf,
-  orNull,
-  type ReportFault,
-  textWith,
-  variableReader,
-} from './variable.ts';
+import * as v from './variable.ts';
 
 export type TelemetryConfig = NonNullable<ReturnType<typeof readTelemetry>>;
 
@@ -27,12 +18,12 @@ export const TELEMETRY_VARIABLES = [
   ['OTEL_SDK_DISABLED', 'false', 'true: export nothing'],
 ] as const;
 
-const COLLECTOR = textWith(
+const COLLECTOR = v.textWith(
   'an http or https URL',
   (text) => /^https?:\/\//.test(text) && URL.canParse(text),
   'http://localhost:4318',
 );
-const PAIRS: Kind<Readonly<Record<string, string>>> = {
+const PAIRS: v.Kind<Readonly<Record<string, string>>> = {
   rule: 'a list of name=value',
   example: 'team=indexing,region=eu',
   read(text) {
@@ -46,23 +37,23 @@ const PAIRS: Kind<Readonly<Record<string, string>>> = {
   absent: {},
 };
 const SAMPLER = /^(parentbased_)?(always_on|always_off|traceidratio)$/;
-const numberFrom = (least: number, most: number): Kind<number> => ({
+const numberFrom = (least: number, most: number): v.Kind<number> => ({
   rule: `a number from ${least} to ${most}`,
   read: (text) => (Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
 });
 
-export function readTelemetry(environment: Environment, fault: ReportFault) {
-  const read = variableReader(TELEMETRY_VARIABLES, environment, fault);
-  const isDisabled = read('OTEL_SDK_DISABLED', anyText).toLowerCase() === 'true';
-  const endpoint = isDisabled ? null : read('OTEL_EXPORTER_OTLP_ENDPOINT', orNull(COLLECTOR));
+export function readTelemetry(environment: v.Environment, fault: v.ReportFault) {
+  const read = v.variableReader(TELEMETRY_VARIABLES, environment, fault);
+  const isDisabled = read('OTEL_SDK_DISABLED', v.anyText).toLowerCase() === 'true';
+  const endpoint = isDisabled ? null : read('OTEL_EXPORTER_OTLP_ENDPOINT', v.orNull(COLLECTOR));
   if (endpoint === null) return null;
   const urlOf = (exporter: 'OTEL_TRACES_EXPORTER' | 'OTEL_METRICS_EXPORTER', path: string) =>
-    read(exporter, oneOf('otlp', 'none')) === 'none' ? null : `${endpoint?.replace(/\/+$/, '')}${path}`;
-  const sampler = textWith('a sampler of OpenTelemetry', (text) => SAMPLER.test(text), 'parentbased_traceidratio');
+    read(exporter, v.oneOf('otlp', 'none')) === 'none' ? null : `${endpoint?.replace(/\/+$/, '')}${path}`;
+  const sampler = v.textWith('a sampler of OpenTelemetry', (text) => SAMPLER.test(text), 'parentbased_traceidratio');
   const [, parentBased, kind] = SAMPLER.exec(read('OTEL_TRACES_SAMPLER', sampler)) ?? [];
   const share = read('OTEL_TRACES_SAMPLER_ARG', numberFrom(0, 1));
   const resource = read('OTEL_RESOURCE_ATTRIBUTES', PAIRS);
-  const name = read('OTEL_SERVICE_NAME', orNull(anyText)) ?? resource?.['service.name'] ?? 'delegations';
+  const name = read('OTEL_SERVICE_NAME', v.orNull(v.anyText)) ?? resource?.['service.name'] ?? 'delegations';
   return {
     /** Null if that signal is not exported. Both can contain secrets: never log or show them. */
     tracesUrl: urlOf('OTEL_TRACES_EXPORTER', '/v1/traces'),

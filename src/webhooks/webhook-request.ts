@@ -9,8 +9,8 @@ import type { WebhookFilter, WebhookRecord } from './webhooks.ts';
 
 export type Subscription = Pick<WebhookRecord, 'url' | 'label' | 'filter' | 'at'>;
 
-export const SUBSCRIPTION_FIELDS = ['url', 'label', 'chainId', 'wallet', 'from', 'to', 'contract', 'at'] as const;
-export const REPLAY_FIELDS = ['block', 'chainId'] as const;
+const SUBSCRIPTION_FIELDS = ['url', 'label', 'chainId', 'wallet', 'from', 'to', 'contract', 'at'] as const;
+const REPLAY_FIELDS = ['block', 'chainId'] as const;
 
 /** What is wrong with one field, as the end of the sentence "<field> …". */
 export class FieldFault extends Fault {

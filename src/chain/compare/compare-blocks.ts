@@ -39,7 +39,9 @@ export async function compareBlocks(
   let reports = await fetchRange(context, providers, anchor, from, to, known);
   const { length: answered } = reports;
   const stored = groupStoredLogs(await readStoredLogs(store, chainId, from, to));
-  const unproven = new Set((await store.unprovenBlocks(chainId, { from, to, limit: stored.size })).map(numberOf));
+  const unproven = new Set(
+    (await store.unprovenBlocks(chainId, { from, to, limit: stored.size })).map((one) => one.number),
+  );
   const repairs: RepairedBlock[] = [];
   const proven: ConfirmedBlock[] = [];
   let [differences, undecided, isComplete] = [0, 0, true];
@@ -102,8 +104,6 @@ async function orNull<T>(deciding: Promise<T>): Promise<T | null> {
   }
 }
 
-const numberOf = ({ number }: BlockRef) => number;
-
 /** Marks blocks whose logs are proven, and repairs others. */
 export async function storeFindings(
   { network, store, commit, onEvent }: Context,
@@ -134,10 +134,9 @@ export async function compareTimes(context: Context, reports: Reports, from: num
     return times.length > 1 && times.every((time) => time === timestamp);
   };
   const checked = unchecked.filter(isConfirmed);
-  const open = unchecked.filter((block) => !isConfirmed(block));
   let wrong = 0;
   for (const { provider } of reports) {
-    const left = open.filter(({ number }) => !checked.some((one) => one.number === number));
+    const left = unchecked.filter(({ number }) => !checked.some((one) => one.number === number));
     if (left.length === 0) break;
     const headers = await provider.node.headers(left.map(({ number }) => number)).catch(() => []);
     for (const [position, header] of headers.entries()) {

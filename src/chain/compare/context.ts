@@ -45,13 +45,6 @@ export type Context = ReturnType<typeof createContext>;
 
 const nameOf = ({ vault, delegate, statement }: Dispute) => `${vault} ${delegate} ${statement === null}`;
 
-/** One for each pair of wallets, the older one first. */
-function addDisputes(before: readonly Dispute[], more: readonly Dispute[]): readonly Dispute[] {
-  const known = new Set(before.map(nameOf));
-  const added = new Map(more.map((one) => [nameOf(one), one]));
-  return [...before, ...[...added.values()].filter((one) => !known.has(nameOf(one)))];
-}
-
 export function createContext(options: ContextOptions) {
   const { network, store, onEvent } = options;
   const { chainId } = network;
@@ -117,7 +110,10 @@ export function createContext(options: ContextOptions) {
       inTurn(async () => {
         const [first] = disputes;
         if (state === null || first === undefined) return;
-        const all = addDisputes(state.disputes, disputes);
+        // One for each pair of wallets, the older one first.
+        const known = new Set(state.disputes.map(nameOf));
+        const added = new Map(disputes.map((one) => [nameOf(one), one]));
+        const all = [...state.disputes, ...[...added.values()].filter((one) => !known.has(nameOf(one)))];
         if (all.length === state.disputes.length) return;
         await report({ disputes: all.slice(0, MAX_DISPUTES) });
         onEvent({ type: 'disputed', vaults: [...new Set(disputes.map(({ vault }) => vault))] });

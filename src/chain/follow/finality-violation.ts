@@ -55,7 +55,7 @@ export function createFinalityViolation(context: Context) {
   }
 
   async function isResolved(providers: TickProviders, state: ChainState): Promise<boolean> {
-    const { verified, head } = state;
+    const { verified, head, firstBlock, halt } = state;
     if (verified === null || head === null) return true;
     const stored = await context.verifiedBlock();
     if (stored === undefined) return true;
@@ -65,10 +65,24 @@ export function createFinalityViolation(context: Context) {
     observed.reads++;
     if (observed.reads < MIN_READS || now() - observed.since < MIN_MS) return false;
     await requireAgreement(providers, verified, hash);
-    const common = await findCommonBlock(providers, state, verified);
-    if (common === undefined) return reportForeign(state, verified);
+    const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
+    const isTheirs = (position: number) => hasBlock(providers[0].node, blocks[position] as BlockRef);
+    const common = blocks[await bisectLast(blocks.length, isTheirs)];
+    if (common === undefined) {
+      // The providers have none of our blocks: they probably serve another chain.
+      const since = halt?.since ?? Math.floor(now() / 1000);
+      const isReported = halt?.code === 'finality-violation' && halt.foreign === true;
+      if (!isReported)
+        await context.halt({ code: 'finality-violation', since, block: verified, theirs: null, foreign: true });
+      return false;
+    }
     // A provider whose chain ends below the verified block, on our branch, may only lag.
-    return hash === null ? false : rollBack(verified, common);
+    if (hash === null) return false;
+    await context.commit(({ epoch, head: after }) =>
+      store.apply({ chainId, epoch, after, rollbackTo: common.number, blocks: [], head: common }),
+    );
+    onEvent({ type: 'reorg', from: verified, to: common.number });
+    return true;
   }
 
   async function requireAgreement(providers: TickProviders, number: number, hash: Header['hash'] | null) {
@@ -79,30 +93,6 @@ export function createFinalityViolation(context: Context) {
     const agreed = child && (await findAgreedBlock(context, providers, number, child));
     if (!agreed?.isAll || agreed.header.hash !== hash)
       throw new Inconsistent(`the providers disagree about block ${number}`);
-  }
-
-  /** The newest stored finalized block that the provider has. */
-  async function findCommonBlock([first]: TickProviders, { firstBlock }: ChainState, verified: number) {
-    const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
-    const isTheirs = (position: number) => hasBlock(first.node, blocks[position] as BlockRef);
-    return blocks[await bisectLast(blocks.length, isTheirs)];
-  }
-
-  /** The providers have none of our blocks: they probably serve another chain. */
-  async function reportForeign({ halt }: ChainState, verified: number): Promise<false> {
-    const since = halt?.since ?? Math.floor(now() / 1000);
-    const isReported = halt?.code === 'finality-violation' && halt.foreign === true;
-    if (!isReported)
-      await context.halt({ code: 'finality-violation', since, block: verified, theirs: null, foreign: true });
-    return false;
-  }
-
-  async function rollBack(verified: number, common: BlockRef): Promise<true> {
-    await context.commit(({ epoch, head }) =>
-      store.apply({ chainId, epoch, after: head, rollbackTo: common.number, blocks: [], head: common }),
-    );
-    onEvent({ type: 'reorg', from: verified, to: common.number });
-    return true;
   }
 
   return { check, report, resume };
