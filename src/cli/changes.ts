@@ -5,7 +5,7 @@ import type { ResponseOf } from '../api/operation.ts';
 import { feedStart } from '../api/params.ts';
 import { anyUrl } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';

@@ -3,7 +3,7 @@
 import { type Explanation, isGranted } from '../api/responses.ts';
 import { checkUrl } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, whenText, writeOut } from './output.ts';

@@ -3,9 +3,8 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../api/query.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
-import { alignColumns } from '../service/align-columns.ts';
 import type { Environment } from '../service/config.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { alignColumns, UsageError } from '../service/terminal.ts';
 
 export interface Option {
   /** Placeholder of the value in the help; absent for a flag. */

@@ -1,6 +1,6 @@
 // All commands, in the order of delegations --help, and delegations completion, which prints a shell completion script of them.
 
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { backup, exportCommand, importCommand } from './archive.ts';
 import { audit, rewind } from './audit.ts';
 import { changes } from './changes.ts';

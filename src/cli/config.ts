@@ -1,8 +1,8 @@
 // delegations config: shows the effective configuration and checks it.
 
-import { alignColumns } from '../service/align-columns.ts';
 import { readConfig, VARIABLES } from '../service/config.ts';
 import { configWarnings, describeConfig } from '../service/describe-config.ts';
+import { alignColumns } from '../service/terminal.ts';
 import type { Command } from './command.ts';
 import { tableOf, writeOut } from './output.ts';
 

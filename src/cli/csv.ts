@@ -1,7 +1,7 @@
 // Parses a CSV byte stream into batches of rows; only one batch is in memory. Text is latin1, one character per byte, so that
 // rows are written back unchanged whatever their encoding.
 
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 
 export interface CsvRow {
   /** The row as in the file, without its line ending. */

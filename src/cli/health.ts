@@ -6,7 +6,7 @@ import type { NetworkRecord } from '../api/responses.ts';
 import { urlFor } from '../api/url.ts';
 import { serverUrl } from '../http/server/listener.ts';
 import { type Config, readConfig } from '../service/config.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, tableOf, writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';

@@ -5,7 +5,7 @@ import type { InputOf, ResponseOf } from '../api/operation.ts';
 import { tokenStandard } from '../api/params.ts';
 import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';

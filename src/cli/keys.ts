@@ -3,7 +3,7 @@
 import { type Accounts, type CreatedKey, isActive, type KeyRecord } from '../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../accounts/label.ts';
 import { LIMIT_RULE, parseLimit } from '../http/limits/limiter.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, logChange, writeOut, writeWhole } from './output.ts';
 import { printRecords, readAction, withAccounts } from './records.ts';

@@ -8,7 +8,7 @@ import { direction } from '../api/params.ts';
 import { problemText } from '../api/problems.ts';
 import { coldWalletOf, type DelegationRecord, hotWalletOf } from '../api/responses.ts';
 import { anyUrl, type ListOptions, listUrl } from '../api/url.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { COVER_NAMES, coverCells, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';

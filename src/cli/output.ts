@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 import type { DelegationRecord } from '../api/responses.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { createLog } from '../service/log.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 
 const STDOUT = 1;
 

@@ -4,7 +4,7 @@ import { MAX_QUESTIONS } from '../api/batch-operation.ts';
 import { CHECKS } from '../api/operations.ts';
 import { problemText } from '../api/problems.ts';
 import { type CheckOptions, urlFor } from '../api/url.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Invocation } from './command.ts';
 import { type Ask, NO_SERVICE } from './query-target.ts';
 import { chainIdOf, optionName, whenOf } from './question-options.ts';

@@ -8,7 +8,7 @@ import { createApp } from '../http/server/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
 import { createFreshness } from '../service/freshness.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Invocation, Option } from './command.ts';

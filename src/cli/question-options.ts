@@ -9,7 +9,7 @@ import type { CheckOptions } from '../api/url.ts';
 import { isRightsParam, rightsOf } from '../registry/rights.ts';
 import { ALL_SCOPES, impliedScopes, SCOPES, type Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Invocation } from './command.ts';
 
 /** The option for each parameter of the API; null for those that the commands set themselves or do not offer. */

@@ -2,7 +2,7 @@
 
 import { type Accounts, openAccounts } from '../accounts/accounts.ts';
 import { readConfig } from '../service/config.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import type { Invocation } from './command.ts';
 import { tableOf, writeOut } from './output.ts';
 

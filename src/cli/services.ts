@@ -6,7 +6,7 @@ import { readConfig } from '../service/config.ts';
 import { followChains } from '../service/follow-chains.ts';
 import { migrateStore } from '../service/migrate-store.ts';
 import { runService } from '../service/run-service.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { runWorker, runWorkerGroup } from '../service/worker-group.ts';
 import { requireFile } from '../store/sqlite.ts';
 import type { Command, Invocation, Option } from './command.ts';

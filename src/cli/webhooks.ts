@@ -3,7 +3,7 @@
 import { NETWORKS } from '../registry/network.ts';
 import { type Config, readConfig } from '../service/config.ts';
 import { targetRules } from '../service/start-api.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

@@ -8,7 +8,7 @@ import { createRpc, type Rpc } from '../chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { encodeArray, encodeBytes, word } from '../registry/registry-call.ts';
 import { programPath } from '../service/self-command.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { findNativePackage, nativePackage } from './edr.ts';
 
 /** The address that viem and other libraries expect on every chain. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type CreatedKey, openAccounts } from '../accounts/accounts.ts';
 import type { Environment } from '../service/config.ts';
 import { type RunningService, startService } from '../service/run-service.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
 import { requirePorts, sandboxSettings } from './sandbox-settings.ts';

@@ -2,7 +2,7 @@
 
 import type { Environment } from '../service/config.ts';
 import { readConfig } from '../service/config.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 import { freePort } from './free-port.ts';
 
 /** Of local chains: what wallets and libraries try first. */

@@ -6,7 +6,7 @@ import { nearest } from '../api/query.ts';
 import { type Address, type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../registry/delegation.ts';
 import { grantCall, type RegistryCall, revokeCall } from '../registry/registry-call.ts';
 import type { Version } from '../registry/versions.ts';
-import { UsageError } from '../service/usage-error.ts';
+import { UsageError } from '../service/terminal.ts';
 
 export interface TimedCall {
   /** Unix seconds: the time of its block. */

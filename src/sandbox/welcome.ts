@@ -2,7 +2,7 @@
 
 import { checksummed as c } from '../registry/checksum.ts';
 import type { Address } from '../registry/delegation.ts';
-import { alignColumns } from '../service/align-columns.ts';
+import { alignColumns } from '../service/terminal.ts';
 import type { TestAccount } from './test-accounts.ts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from './wallets.ts';
 

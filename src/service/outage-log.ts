@@ -20,13 +20,8 @@ export function createFailureFilter(now: () => number): (times: number) => boole
 }
 
 export function createProviderLog(chainId: number, log: Log, now: () => number) {
-  interface Line {
-    readonly at: number;
-    readonly cause: string;
-    /** The provider has not recovered since. */
-    isOpen: boolean;
-  }
-  const lines = new Map<string, Line>();
+  /** The last line about each provider. `isOpen`: it has not recovered since. */
+  const lines = new Map<string, { readonly at: number; readonly cause: string; isOpen: boolean }>();
   /** Logs a failure if it is new, has another cause, or was last logged five minutes ago. */
   const failed = (provider: string, { cause, message, httpStatus, rpcCode, since }: ProviderFailure): void => {
     const last = lines.get(provider);

@@ -22,7 +22,7 @@ import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
 import { type RunningApi, startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './terminal.ts';
 
 /** How often a worker sends its report, which is also its heartbeat. */
 const REPORT_MS = 1000;
