@@ -3,7 +3,7 @@
 // returns the number of calls.
 
 import { receiptsRoot } from '../src/chain/prove/receipts.ts';
-import type { ReceiptJson } from '../src/chain/rpc/node.ts';
+import type { Json } from '../src/chain/rpc/node.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { sealed } from '../test/support/sealed.ts';
 import { eventAt, logOf, logsIn, topicOf } from './history.ts';
@@ -71,7 +71,7 @@ function eventsIn(number: number): number {
 }
 
 /** Every event has a transaction of its own. */
-function receiptsOf(number: number, { registry }: Chain): ReceiptJson[] {
+function receiptsOf(number: number, { registry }: Chain): Json[] {
   return Array.from({ length: eventsIn(number) }, (_, position) => ({
     status: '0x1',
     cumulativeGasUsed: hex(50_000 * (position + 1)),

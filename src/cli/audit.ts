@@ -68,25 +68,29 @@ async function auditIndex(call: Invocation, network: Network, rpcUrls: readonly 
   const [first, last] = [Math.max(from ?? 0, state.firstBlock), Math.min(to ?? state.verified, state.verified)];
   if (first > last)
     throw new UsageError(`No final blocks from ${first} to ${last}: the newest final block is ${state.verified}.`);
-  const sample = createSample(pairs);
+  /** A uniform random sample of the logs (reservoir sampling). */
+  const sample: LogRecord[] = [];
   let [logs, missing, surplus] = [0, 0, 0];
   for (let low = first; low <= last; low += BLOCKS_PER_BATCH) {
     const high = Math.min(last, low + BLOCKS_PER_BATCH - 1);
     const stored = await readStoredLogs(store, chainId, low, high);
     const ours = groupStoredLogs(stored);
     const theirs = new Map(groupLogs(await scanner.fetchLogs(low, high)).map((block) => [block.number, block]));
-    logs += stored.length;
     for (const number of new Set([...ours.keys(), ...theirs.keys()])) {
       const indexed = eventKeys(network, ours.get(number)?.logs ?? []);
       const onChain = eventKeys(network, theirs.get(number)?.logs ?? []);
       missing += missingFrom(indexed, onChain).length;
       surplus += missingFrom(onChain, indexed).length;
     }
-    for (const log of stored) sample.add(log);
+    for (const log of stored) {
+      logs++;
+      if (sample.length < pairs) sample.push(log);
+      else if (Math.random() < pairs / logs) sample[Math.floor(Math.random() * pairs)] = log;
+    }
     showStatus(high === last ? '' : `block ${high} of ${last}, ${logs} logs`);
   }
   const [block] = await store.blocks(chainId, { from: state.verified, to: state.verified });
-  const questions = questionsAbout(sample.logs).slice(0, pairs);
+  const questions = questionsAbout(sample).slice(0, pairs);
   const lists = questions.filter((_, position) => position % PAIRS_PER_LIST === 0).flatMap(listsAbout);
   const asked = [...questions];
   if (block !== undefined)
@@ -110,20 +114,6 @@ async function auditIndex(call: Invocation, network: Network, rpcUrls: readonly 
     lists: lists.length,
     /** Questions that the registry answers differently. */
     wrong: wrong.map(({ question }) => describeQuestion(question)),
-  };
-}
-
-/** A uniform random sample of a stream of logs (reservoir sampling). */
-function createSample(size: number) {
-  const logs: LogRecord[] = [];
-  let seen = 0;
-  return {
-    logs,
-    add(log: LogRecord) {
-      seen++;
-      if (logs.length < size) logs.push(log);
-      else if (Math.random() < size / seen) logs[Math.floor(Math.random() * size)] = log;
-    },
   };
 }
 

@@ -48,7 +48,8 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
   async run(call) {
     urlOf(call, undefined);
     const isFollowing = call.isSet('follow');
-    const problems = createProblemReport();
+    /** Why chains do not answer. */
+    let known = new Map<number, string>();
     let cursor = given(call, 'cursor');
     let isFirst = true;
     await withSource(call, async (ask) => {
@@ -64,7 +65,12 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
           await writeOut(
             call.isSet('json') ? jsonText(page, page.cursor !== cursor) : page.changes.map(lineOf).join(''),
           );
-          problems.report(page);
+          const problems = page.chains.flatMap((one) =>
+            'problem' in one ? [[one.chainId, String(one.problem.detail)] as const] : [],
+          );
+          // Once while the reason is the same.
+          for (const [chainId, detail] of problems) if (known.get(chainId) !== detail) console.error(detail);
+          known = new Map(problems);
           cursor = page.cursor;
         }
         if (page !== null && !page.end) continue;
@@ -72,7 +78,7 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
         await Bun.sleep(POLL_MS);
       }
     });
-    if (!problems.isComplete()) process.exitCode = 2;
+    if (known.size > 0) process.exitCode = 2;
     if (!call.isSet('json')) console.error(`To continue: --cursor ${cursor}`);
   },
 };
@@ -113,19 +119,4 @@ function lineOf(entry: Entry): string {
     final ? '' : 'not final',
   ];
   return `${cells.filter((cell) => cell !== '').join('  ')}\n`;
-}
-
-/** Reports a chain that does not answer, once while the reason is the same. */
-function createProblemReport() {
-  let known = new Map<number, string>();
-  return {
-    report({ chains }: Page): void {
-      const now = chains.flatMap((one) =>
-        'problem' in one ? [[one.chainId, String(one.problem.detail)] as const] : [],
-      );
-      for (const [chainId, detail] of now) if (known.get(chainId) !== detail) console.error(detail);
-      known = new Map(now);
-    },
-    isComplete: () => known.size === 0,
-  };
 }

@@ -77,9 +77,31 @@ export async function withSource(
   work: (ask: Ask) => Promise<void>,
   { usesProviders = false } = {},
 ): Promise<void> {
-  const url = call.text('url') ?? (call.environment['DELEGATIONS_URL'] || undefined);
-  if (url === undefined) await withDatabase(call, work, usesProviders);
-  else await work(askService(url, call.text('key') ?? call.environment['DELEGATIONS_KEY']));
+  const { environment } = call;
+  const url = call.text('url') ?? (environment['DELEGATIONS_URL'] || undefined);
+  if (url !== undefined) return work(askService(url, call.text('key') ?? environment['DELEGATIONS_KEY']));
+  // Other variables are not used here, so their faults do not matter.
+  const names = usesProviders ? /^(DATABASE_URL|MAX_LAG_.*|RPC_URL_.*)$/ : /^(DATABASE_URL|MAX_LAG_.*)$/;
+  const needed = Object.entries(environment).filter(([name]) => names.test(name));
+  const config = readConfig(Object.fromEntries(needed));
+  await using store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
+    if (!(error instanceof StoreError)) throw error;
+    throw new UsageError(
+      `${error.message}\nSet DATABASE_URL, or query a running service with --url http://localhost:8080`,
+    );
+  });
+  const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
+  const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
+  const app = createApp({
+    store,
+    chainIds,
+    ...(usesProviders ? { tokens: createTokenReader({ nodes }) } : {}),
+    ...createFreshness(config),
+    answerTimeout: config.answerTimeout,
+    longLists: createLongLists(),
+    streams: createChangeStreams(),
+  });
+  await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
 }
 
 const requestInit = (headers: Record<string, string>, body: string | undefined): RequestInit =>
@@ -106,35 +128,6 @@ function askService(url: string, key: string | undefined): Ask {
       await Bun.sleep(1000 * Math.max(1, wait));
     }
   };
-}
-
-async function withDatabase(
-  { environment }: Invocation,
-  work: (ask: Ask) => Promise<void>,
-  usesProviders: boolean,
-): Promise<void> {
-  // Other variables are not used here, so their faults do not matter.
-  const names = usesProviders ? /^(DATABASE_URL|MAX_LAG_.*|RPC_URL_.*)$/ : /^(DATABASE_URL|MAX_LAG_.*)$/;
-  const needed = Object.entries(environment).filter(([name]) => names.test(name));
-  const config = readConfig(Object.fromEntries(needed));
-  await using store = await openStore(config.databaseUrl, { readOnly: true }).catch((error) => {
-    if (!(error instanceof StoreError)) throw error;
-    throw new UsageError(
-      `${error.message}\nSet DATABASE_URL, or query a running service with --url http://localhost:8080`,
-    );
-  });
-  const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
-  const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-  const app = createApp({
-    store,
-    chainIds,
-    ...(usesProviders ? { tokens: createTokenReader({ nodes }) } : {}),
-    ...createFreshness(config),
-    answerTimeout: config.answerTimeout,
-    longLists: createLongLists(),
-    streams: createChangeStreams(),
-  });
-  await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
 }
 
 /** The JSON of a successful response; throws the problem's text otherwise. Request numbers=string to keep big numbers exact. */

@@ -23,9 +23,6 @@ export type FollowedChain = ReturnType<typeof followChain>;
 /** Events that are no trouble. */
 const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', 'proofs']);
 
-/** By provider, then by cause. */
-type ProviderFailures = Record<string, Partial<Record<ProviderCause, number>>>;
-
 export function followChain(network: Network, chain: ChainConfig, store: Store, log: Log, signal: AbortSignal) {
   const { chainId } = network;
   const rpc = createRpcStats();
@@ -39,7 +36,8 @@ export function followChain(network: Network, chain: ChainConfig, store: Store, 
     const { since = Math.floor(Date.now() / 1000), ticks = 0 } = failing ?? {};
     failing = { cause: troubleOf(error), since, ticks: ticks + 1 };
   };
-  const providerFailures: ProviderFailures = {};
+  /** By provider, then by cause. */
+  const providerFailures: Record<string, Partial<Record<ProviderCause, number>>> = {};
   const providerLog = createProviderLog(chainId, log, Date.now);
   const providers = createProviderPool(network, chain.rpcUrls, {
     listenerOf: rpc.listener,

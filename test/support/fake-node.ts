@@ -1,8 +1,8 @@
 // A fake JSON-RPC node on a real socket: it serves a chain with the logs of both registries, and can have any fault.
 
-import { keccakBytes } from '../../src/chain/prove/keccak.ts';
 import { receiptsRoot } from '../../src/chain/prove/receipts.ts';
-import type { ReceiptJson } from '../../src/chain/rpc/node.ts';
+import { keccakBytes } from '../../src/chain/prove/rlp.ts';
+import type { Json } from '../../src/chain/rpc/node.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';
@@ -320,10 +320,10 @@ export function bloomOfLogs(logs: readonly FakeLog[]): string {
   return `0x${bloom.toHex()}`;
 }
 
-const receipts = new WeakMap<FakeBlock, ReceiptJson[]>();
+const receipts = new WeakMap<FakeBlock, Json[]>();
 
 /** The receipts of all transactions of a block. */
-export function receiptsJson(block: FakeBlock): readonly ReceiptJson[] {
+export function receiptsJson(block: FakeBlock): readonly Json[] {
   let found = receipts.get(block);
   if (found === undefined) {
     const logs = logsJson(block, {});
@@ -338,7 +338,7 @@ export function receiptsJson(block: FakeBlock): readonly ReceiptJson[] {
   return found;
 }
 
-const receiptsOf = (transactions: readonly FakeTransaction[]): ReceiptJson[] =>
+const receiptsOf = (transactions: readonly FakeTransaction[]): Json[] =>
   transactions.map(({ hash, logs }, position) => ({
     transactionHash: hash,
     transactionIndex: hexOf(position),

@@ -1,6 +1,6 @@
 // Makes headers that hash to their hashes.
 
-import { keccakHex } from '../../src/chain/prove/keccak.ts';
+import { keccakHex } from '../../src/chain/prove/rlp.ts';
 import type { Bytes32 } from '../../src/registry/delegation.ts';
 
 interface HeaderContent {

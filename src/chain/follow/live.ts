@@ -4,14 +4,7 @@
 import { numbersFrom } from '../compare/agreed-block.ts';
 import type { Context } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
-import {
-  fetchReports,
-  findDiffering,
-  logsOfBlock,
-  onlyComparable,
-  type ProviderLogs,
-  type Reports,
-} from '../compare/provider-logs.ts';
+import { fetchReports, findDiffering, logsOfBlock, onlyComparable, type Reports } from '../compare/provider-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy, isExcluded } from '../prove/absence.ts';
 import { Inconsistent } from '../rpc/errors.ts';
@@ -59,7 +52,7 @@ export function createLive(context: Context, commit: Commit, onBlock: (evidence:
   }
 
   async function readBlock(providers: TickProviders, header: Header, reports: Reports, isDisputed: boolean) {
-    const [ours] = reports as [ProviderLogs];
+    const [ours] = reports as [Reports[number]];
     const proven = context.proof.isProven ? await proveBlock(providers, header, reports) : null;
     const { logs, evidence }: KnownLogs = proven ?? {
       logs: isDisputed ? (await decideLogs(context, reports, header)).logs : logsOfBlock(ours, header),

@@ -3,7 +3,7 @@
 
 import type { Network } from '../../registry/network.ts';
 import { registryFilter } from '../rpc/registry-logs.ts';
-import { keccakBytes } from './keccak.ts';
+import { keccakBytes } from './rlp.ts';
 
 /** A bloom that matches by chance more rarely than this is worth a call each time. */
 const CLEAR_CHANCE = 0.05;

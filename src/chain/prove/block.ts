@@ -3,7 +3,7 @@
 import type { Bytes32 } from '../../registry/delegation.ts';
 import { type Network, registryAt } from '../../registry/network.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
-import { type Header, isBytes32, type Node, type NodeLog, parseLogs, type ReceiptJson } from '../rpc/node.ts';
+import { type Header, isBytes32, type Json, type Node, type NodeLog, parseLogs } from '../rpc/node.ts';
 import { isExcluded } from './absence.ts';
 import { comesOut } from './header.ts';
 import { receiptsRoot, stateSyncHash } from './receipts.ts';
@@ -64,7 +64,7 @@ export async function proveLogs(network: Network, node: Node, header: Header): P
 }
 
 /** Their number within the block is computed too, because nodes number logs differently. */
-function registryLogs(network: Network, header: Header, receipts: readonly ReceiptJson[]): NodeLog[] {
+function registryLogs(network: Network, header: Header, receipts: readonly Json[]): NodeLog[] {
   const found: NodeLog[] = [];
   let logIndex = 0;
   for (const [transactionIndex, { logs, transactionHash }] of receipts.entries()) {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import vectors from '../../../test/vectors/headers.json' with { type: 'json' };
-import { type BlockJson, comesOut } from './header.ts';
-import { keccak } from './keccak.ts';
-import { encodeRlp, toQuantity } from './rlp.ts';
+import type { Json } from '../rpc/node.ts';
+import { comesOut } from './header.ts';
+import { encodeRlp, keccak, toQuantity } from './rlp.ts';
 
 test.each(vectors.map((one) => [`${one.chain} ${one.number}`, one] as const))(
   '%s',
   (_, { header, comesOut: expected }) => {
-    expect(comesOut(header as BlockJson)).toBe(expected !== false);
+    expect(comesOut(header as Json)).toBe(expected !== false);
   },
 );
 

@@ -1,10 +1,7 @@
 // Computes the hash of a block from its header's fields, by the rules of the chains that differ from Ethereum's too.
 
-import { keccak } from './keccak.ts';
-import { decodeRlp, encodeRlp, toQuantity } from './rlp.ts';
-
-/** A block as a node returns it. */
-export type BlockJson = Readonly<Record<string, unknown>>;
+import type { Json } from '../rpc/node.ts';
+import { decodeRlp, encodeRlp, keccak, toQuantity } from './rlp.ts';
 
 type Fields = readonly Uint8Array[];
 
@@ -29,14 +26,14 @@ const MAX_EXTRA = 100_000;
 const MAX_EXTRA_OF_FRONTIER = 32;
 
 /** Whether the fields of the block hash to its hash. False if they do not, or if the chain has rules of its own. */
-export function comesOut(block: BlockJson): boolean {
+export function comesOut(block: Json): boolean {
   const hash = typeof block['hash'] === 'string' ? block['hash'].toLowerCase() : null;
   if (extraBytes(block) > MAX_EXTRA) return false;
   for (const fields of candidates(block)) if (fields !== null && keccak(encodeRlp(fields)) === hash) return true;
   return false;
 }
 
-function* candidates(block: BlockJson): Iterable<Fields | null> {
+function* candidates(block: Json): Iterable<Fields | null> {
   const standard = read(block, STANDARD);
   const later = readPresent(block, SINCE_LONDON);
   if (standard !== null) {
@@ -56,14 +53,14 @@ function* candidates(block: BlockJson): Iterable<Fields | null> {
   if (!('mixHash' in block) && extraBytes(block) <= MAX_EXTRA_OF_FRONTIER) yield* frontierFields(block);
 }
 
-const extraBytes = ({ extraData }: BlockJson) =>
+const extraBytes = ({ extraData }: Json) =>
   typeof extraData === 'string' ? (extraData.length - 2) / 2 : Number.POSITIVE_INFINITY;
 
 const isKnown = (name: string) =>
   NOT_HASHED.has(name) || [STANDARD, SINCE_LONDON, AVALANCHE].some((names) => names.includes(name));
 
 /** Celo before it became an L2: without the aggregated seal in `extraData`, which signs the hash. */
-function celoFields(block: BlockJson): Fields | null {
+function celoFields(block: Json): Fields | null {
   const fields = read(block, CELO);
   const extra = fields?.at(-1);
   if (fields === null || extra === undefined || extra.length <= CELO_VANITY) return null;
@@ -78,7 +75,7 @@ const CELO_VANITY = 32;
 const CELO_SEAL = 4;
 
 /** Moonbeam and others of its kind hash the time in milliseconds, which nodes do not return. */
-function* frontierFields(block: BlockJson): Iterable<Fields> {
+function* frontierFields(block: Json): Iterable<Fields> {
   const before = read(block, UP_TO_EXTRA);
   const nonce = read(block, ['nonce'])?.[0];
   if (before === null || nonce === undefined) return;
@@ -88,7 +85,7 @@ function* frontierFields(block: BlockJson): Iterable<Fields> {
 }
 
 /** Null if a field is missing or malformed. */
-function read(block: BlockJson, names: readonly string[]): Uint8Array[] | null {
+function read(block: Json, names: readonly string[]): Uint8Array[] | null {
   const fields: Uint8Array[] = [];
   for (const name of names) {
     const value = block[name];
@@ -101,7 +98,7 @@ function read(block: BlockJson, names: readonly string[]): Uint8Array[] | null {
 }
 
 /** Those that are there: a zero counts. */
-function readPresent(block: BlockJson, names: readonly string[]): Uint8Array[] {
+function readPresent(block: Json, names: readonly string[]): Uint8Array[] {
   const present = names.filter((name) => block[name] !== undefined && block[name] !== null);
   return read(block, present) ?? [];
 }

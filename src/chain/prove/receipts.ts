@@ -2,25 +2,16 @@
 
 import type { Bytes32 } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
-import {
-  type BlockId,
-  malformed,
-  parseHex,
-  parseObject,
-  parseQuantity,
-  parseUint256,
-  type ReceiptJson,
-} from '../rpc/node.ts';
-import { keccak } from './keccak.ts';
-import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
+import { type BlockId, type Json, malformed, parseHex, parseObject, parseQuantity, parseUint256 } from '../rpc/node.ts';
+import { encodeRlp, keccak, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';
 
 /** An OP-stack deposit. */
 const DEPOSIT = 0x7e;
 
-export const receiptsRoot = (receipts: readonly ReceiptJson[]): Bytes32 => listRoot(receipts.map(encodeReceipt));
+export const receiptsRoot = (receipts: readonly Json[]): Bytes32 => listRoot(receipts.map(encodeReceipt));
 
-function encodeReceipt(receipt: ReceiptJson): Uint8Array {
+function encodeReceipt(receipt: Json): Uint8Array {
   const type = receipt['type'] == null ? 0 : parseQuantity('type of a receipt', receipt['type']);
   const logs = receipt['logs'];
   if (!Array.isArray(logs)) throw malformed('logs of a receipt', logs);

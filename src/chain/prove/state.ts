@@ -4,8 +4,7 @@
 import type { Address, Bytes32, DelegationKey } from '../../registry/delegation.ts';
 import { word } from '../../registry/registry-call.ts';
 import { malformed, parseHex, parseObject } from '../rpc/node.ts';
-import { keccakBytes, keccakHex } from './keccak.ts';
-import { decodeRlp, type Rlp } from './rlp.ts';
+import { decodeRlp, keccakBytes, keccakHex, type Rlp } from './rlp.ts';
 import { EMPTY_ROOT, provenValue } from './trie.ts';
 
 const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));

@@ -4,8 +4,8 @@ import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import type { Transaction } from '../../registry/v1-revocation.ts';
 import { nullIfRefused, type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
-/** A receipt as a node sends it. */
-export type ReceiptJson = Readonly<Record<string, unknown>>;
+/** An object as a node sends it. */
+export type Json = Readonly<Record<string, unknown>>;
 
 export type Header = Readonly<NonNullable<ReturnType<typeof parseHeader>>>;
 export type NodeLog = Readonly<ReturnType<typeof parseLog>>;
@@ -186,9 +186,9 @@ export const parseHex = (what: string, value: unknown): string => parseMatching(
 export const parseUint256 = (what: string, value: unknown): bigint =>
   BigInt(parseMatching(/^0x[0-9a-f]{1,64}$/i, what, value));
 
-export function parseObject(what: string, value: unknown): Readonly<Record<string, unknown>> {
+export function parseObject(what: string, value: unknown): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what, value);
-  return value as Readonly<Record<string, unknown>>;
+  return value as Json;
 }
 
 /** Null if the node does not have the block. */

@@ -39,14 +39,9 @@ export type OwnerRead =
   | NotAToken
   | Unavailable;
 
-export type BalancesRead =
-  | { readonly type: 'balances'; readonly balances: readonly bigint[] }
-  | NotAToken
-  | Unavailable;
+type BalancesRead = { readonly type: 'balances'; readonly balances: readonly bigint[] } | NotAToken | Unavailable;
 
 export type TokenReader = ReturnType<typeof createTokenReader>;
-
-export type TokenReadOutcome = 'answered' | Unavailable['cause'];
 
 export interface TokenReaderOptions {
   /** Provider URLs by chain. */
@@ -54,7 +49,7 @@ export interface TokenReaderOptions {
   /** Called when two providers answer differently. */
   readonly onDispute?: (chainId: number, contract: Address, providers: readonly string[]) => void;
   /** Called for every read, shared ones included. */
-  readonly onRead?: (outcome: TokenReadOutcome) => void;
+  readonly onRead?: (outcome: 'answered' | Unavailable['cause']) => void;
   readonly limits?: Partial<typeof LIMITS>;
 }
 
@@ -141,12 +136,8 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
       await Bun.sleep(pause);
       left = rejected;
     }
-    if (answers.length < quorum)
-      return {
-        type: 'unavailable',
-        cause: 'no-provider',
-        failures: [...failures].map(([name, cause]) => `${name} ${cause}`),
-      };
+    const failed = [...failures].map(([name, cause]) => `${name} ${cause}`);
+    if (answers.length < quorum) return { type: 'unavailable', cause: 'no-provider', failures: failed };
     const agreed = findAgreed();
     if (agreed === undefined || countEqual(agreed.answer) < answers.length) {
       const names = answers.map(({ name }) => name);
