@@ -37,20 +37,18 @@ Requires DATABASE_URL and RPC_URL_<id>. Exit code: 0 no differences, 1 differenc
     json: { about: 'print the report as JSON' },
   },
   examples: ['RPC_URL_1=https://node.example delegations audit --chain 1 --pairs 10000'],
-  run: runAudit,
+  async run(call) {
+    const network = requireNetwork(call);
+    const config = readConfig(call.environment);
+    const rpcUrls = config.chains.get(network.chainId)?.rpcUrls;
+    if (rpcUrls === undefined)
+      throw new UsageError(`RPC_URL_${network.chainId} is missing. Set it to the provider to compare with.`);
+    await using store = await openStore(config.databaseUrl, { readOnly: true });
+    const report = await auditIndex(call, network, rpcUrls, store);
+    if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
+    await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
+  },
 };
-
-async function runAudit(call: Invocation): Promise<void> {
-  const network = requireNetwork(call);
-  const config = readConfig(call.environment);
-  const rpcUrls = config.chains.get(network.chainId)?.rpcUrls;
-  if (rpcUrls === undefined)
-    throw new UsageError(`RPC_URL_${network.chainId} is missing. Set it to the provider to compare with.`);
-  await using store = await openStore(config.databaseUrl, { readOnly: true });
-  const report = await auditIndex(call, network, rpcUrls, store);
-  if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
-  await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
-}
 
 type AuditReport = Awaited<ReturnType<typeof auditIndex>>;
 

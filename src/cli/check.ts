@@ -65,15 +65,7 @@ function urlOf(call: Invocation): string {
     throw new UsageError('--from and --to are required. See delegations check --help.');
   const [contract, tokenId] = [given(call, 'contract'), given(call, 'tokenId')];
   const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
-  const question = {
-    version,
-    scope,
-    from,
-    to,
-    contract,
-    tokenId,
-    rights: rightsOption(call),
-  };
+  const question = { version, scope, from, to, contract, tokenId, rights: rightsOption(call) };
   return checkUrl(question, { ...whenOf(call), explain: 'true', numbers: 'string' });
 }
 

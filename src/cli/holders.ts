@@ -55,13 +55,7 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
 function inputOf(call: Invocation): InputOf<typeof HOLDERS_OPERATION> {
   const contract = given(call, 'contract');
   if (contract === undefined) throw new UsageError('--contract is required. See delegations holders --help.');
-  return {
-    wallet: walletOf(call),
-    ...paramsOf(call, HOLDERS_OPERATION),
-    contract,
-    ...whenOf(call),
-    numbers: 'string',
-  };
+  return { wallet: walletOf(call), ...paramsOf(call, HOLDERS_OPERATION), contract, ...whenOf(call), numbers: 'string' };
 }
 
 /** All pages as one. */

@@ -157,11 +157,7 @@ export function startFollowerProcess(
   return {
     /** The last status that the process sent. */
     followerStatus: (): readonly FollowerStatus[] => last?.chains ?? [],
-    metrics: (): ProcessMetrics => ({
-      name: 'follower',
-      stats: readProcessStats(child.pid),
-      pool: last?.pool ?? null,
-    }),
+    metrics: (): ProcessMetrics => ({ name: 'follower', stats: readProcessStats(child.pid), pool: last?.pool ?? null }),
     stop: child.stop,
   };
 }

@@ -38,16 +38,18 @@ export function maskUrls(text: string): string {
 
 /** Every variable with the value that is in effect, without secrets, and where that is from. */
 export function describeConfig(environment: Environment, config: Config) {
-  const plain = PLAIN.map(([name, otherwise]) =>
-    environment[name]
-      ? { name, value: SECRETS.includes(name) ? '***' : maskUrls(environment[name]), source: 'set' }
-      : { name, value: otherwise, source: 'default' },
+  const plain = PLAIN.map(([name, otherwise]) => ({ name, value: otherwise, source: 'default' }));
+  const chainIds = [...new Set([...config.chains.keys(), ...config.maxLag.keys()])].sort((a, b) => a - b);
+  const chains = chainIds.flatMap((chainId) =>
+    chainDefaults(chainId).filter(({ name }) => config.chains.has(chainId) || environment[name]),
   );
-  const chains = [...new Set([...config.chains.keys(), ...config.maxLag.keys()])].sort((a, b) => a - b);
-  return [...plain, ...chains.flatMap((chainId) => describeChain(environment, chainId, config.chains.has(chainId)))];
+  return [...plain, ...chains].map((unset) => {
+    const set = environment[unset.name];
+    return set ? { ...unset, value: SECRETS.includes(unset.name) ? '***' : maskUrls(set), source: 'set' } : unset;
+  });
 }
 
-function describeChain(environment: Environment, chainId: number, isFollowed: boolean) {
+function chainDefaults(chainId: number) {
   const network = NETWORKS.get(chainId) as Network;
   const defaults = {
     RPC_URL_: 'not followed',
@@ -56,13 +58,7 @@ function describeChain(environment: Environment, chainId: number, isFollowed: bo
     POLL_INTERVAL_: String(Math.max(1000, 1000 * network.blockSeconds)),
     MAX_LAG_: String(network.maxLagSeconds),
   };
-  return Object.entries(defaults)
-    .filter(([prefix]) => isFollowed || environment[prefix + chainId])
-    .map(([prefix, otherwise]) => {
-      const name = prefix + chainId;
-      const set = environment[name];
-      return set ? { name, value: maskUrls(set), source: 'set' } : { name, value: otherwise, source: 'network' };
-    });
+  return Object.entries(defaults).map(([prefix, value]) => ({ name: prefix + chainId, value, source: 'network' }));
 }
 
 const finalityText = (finality: Finality): string =>

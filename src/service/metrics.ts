@@ -40,10 +40,7 @@ export interface Counts {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** State of the optional parts; null for a part that this service does not have. */
-export interface Health {
-  readonly limiterShared: boolean | null;
-  readonly replicaFresh: boolean | null;
-}
+export type Health = Readonly<Record<'limiterShared' | 'replicaFresh', boolean | null>>;
 
 export interface MetricsView {
   readonly store: StoreMetrics;
