@@ -1,5 +1,5 @@
-// delegations audit compares an index with its chain, and changes nothing. delegations rewind rolls a chain back so that its newest
-// blocks are read again.
+// delegations audit compares an index with its chain, and changes nothing. delegations rewind rolls a chain back so
+// that its newest blocks are read again.
 
 import {
   describeQuestion,

@@ -1,4 +1,4 @@
-// All commands, in the order of delegations --help, and delegations completion, which prints a shell completion script of them.
+// All commands, in the order of delegations --help, and delegations completion, which prints a shell script of them.
 
 import { UsageError } from '../service/terminal.ts';
 import { backup, exportCommand, importCommand } from './archive.ts';

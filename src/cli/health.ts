@@ -1,5 +1,5 @@
-// delegations health asks the service on this machine whether it is alive: for health checks where there is no shell. delegations
-// networks shows the state of every chain.
+// delegations health asks the service on this machine whether it is alive: for health checks where there is no shell.
+// delegations networks shows the state of every chain.
 
 import { HEALTH_OPERATION, NETWORKS_OPERATION, READY_OPERATION } from '../api/operations.ts';
 import type { NetworkRecord } from '../api/responses.ts';

@@ -1,5 +1,5 @@
-// What is listed about a wallet, page by page. delegations vaults, delegates and history ask both registries, on several chains;
-// delegations list prints the delegations in one registry.
+// What is listed about a wallet, page by page. delegations vaults, delegates and history ask both registries, on
+// several chains; delegations list prints the delegations in one registry.
 
 import { type AnyOperation, COUNTERPARTS, HISTORY, type Side } from '../api/any-operations.ts';
 import type { ResponseOf } from '../api/operation.ts';

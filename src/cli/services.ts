@@ -1,5 +1,5 @@
-// delegations serve, api, follow, sandbox and migrate, and the worker that serve starts: the commands that run the service or a part of
-// it. delegations mcp: answers the questions of a program over the Model Context Protocol, on standard input and output.
+// delegations serve, api, follow, sandbox, mcp and migrate, and the worker that serve starts: the commands that run the
+// service or a part of it.
 
 import { serveMcpOnStdio } from '../mcp/server.ts';
 import { readConfig } from '../service/config.ts';

@@ -41,7 +41,7 @@ export function startProgressReport(
 
 /** `write` writes to the terminal; null without one. The result is called about once a second. */
 export function createProgressReport(log: Log, write: ((text: string) => void) | null) {
-  /** When a chain began to catch up, in milliseconds, and when that was last logged. Null while it is caught up, absent in standby. */
+  /** When a chain began to catch up, in ms, and when that was last logged. Null once caught up, absent in standby. */
   const catchingUp = new Map<number, { readonly since: number; loggedAt: number } | null>();
   let drawn = 0;
 
@@ -93,9 +93,9 @@ const WINDOW_MS = 30_000;
 const MIN_INTERVAL_MS = 1000;
 
 /**
- * How many logs and blocks of a chain are indexed in a second, over the last half minute. The blocks are null until there are two samples.
- * The first sample after a start is only a base: the blocks of earlier runs are not progress of this one. `block` is null before
- * the chain is known. Fewer logs than before mean that another follower has started to count.
+ * How many logs and blocks of a chain are indexed in a second, over the last half minute. The blocks are null until
+ * there are two samples. The first sample after a start is only a base: the blocks of earlier runs are no progress of
+ * this one. `block` is null before the chain is known. Fewer logs than before mean that another follower has started to count.
  */
 export function createProgressRate() {
   /** `at` is in milliseconds. */

@@ -1,5 +1,5 @@
-// Runs a group of workers: API processes that share one port. Their parent starts them, holds their rate limits, serves their metrics and
-// runs the follower.
+// Runs a group of workers: API processes that share one port. Their parent starts them, holds their rate limits, serves
+// their metrics and runs the follower.
 
 import { openAccounts } from '../accounts/accounts.ts';
 import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';

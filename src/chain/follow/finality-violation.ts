@@ -65,6 +65,7 @@ export function createFinalityViolation(context: Context) {
     observed.reads++;
     if (observed.reads < MIN_READS || now() - observed.since < MIN_MS) return false;
     await requireAgreement(providers, verified, hash);
+    // The newest stored finalized block that the provider has.
     const blocks = await store.blocks(chainId, { from: firstBlock, to: verified });
     const isTheirs = (position: number) => hasBlock(providers[0].node, blocks[position] as BlockRef);
     const common = blocks[await bisectLast(blocks.length, isTheirs)];

@@ -1,4 +1,4 @@
-// How headers, receipts and trie nodes are encoded and hashed: RLP, which is nested lists of bytes, and Keccak-256 in WebAssembly.
+// How headers, receipts and trie nodes are encoded and hashed: RLP, nested lists of bytes, and Keccak-256 in wasm.
 
 import { createKeccak } from 'hash-wasm';
 import type { Bytes32 } from '../../registry/delegation.ts';
