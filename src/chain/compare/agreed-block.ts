@@ -98,11 +98,8 @@ export async function findAgreedBlock(
   }
   if (!context.proof.isProven) throw failure;
   const { wrong, silent } = await findWrong([first.provider, other.provider], number, anchor);
-  for (const provider of wrong)
-    context.blame(
-      provider,
-      new Untrusted(`the provider has no ancestor of block ${anchor.number} at ${number}`, number),
-    );
+  const message = `the provider has no ancestor of block ${anchor.number} at ${number}`;
+  for (const provider of wrong) context.blame(provider, new Untrusted(message, number));
   const left = providers.filter((provider) => ![...wrong, ...silent].includes(provider));
   if (left.length === providers.length) throw failure;
   return findAgreedBlock(context, left, number, anchor, refuted + wrong.length);

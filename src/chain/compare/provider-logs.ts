@@ -60,12 +60,8 @@ export async function fetchReports(
   timeoutMs: number,
 ): Promise<Reports> {
   const ours = toProviderLogs(context.network, first, await fetch(first));
-  const theirs = await fetchFrom(
-    context,
-    others,
-    (provider) => withTimeout(timeoutMs, fetch(provider)),
-    () => {},
-  );
+  const fetchInTime = (provider: Provider) => withTimeout(timeoutMs, fetch(provider));
+  const theirs = await fetchFrom(context, others, fetchInTime, () => {});
   return [ours, ...theirs];
 }
 

@@ -1,6 +1,6 @@
 // Commits a range of blocks on top of a common ancestor, and rolls back what the index had above it.
 
-import type { BlockInput, BlockRef, CommitInput } from '../../store/store.ts';
+import type { BlockInput, BlockRef } from '../../store/store.ts';
 import { splitBlocks } from '../../store/write/apply.ts';
 import type { Context } from '../compare/context.ts';
 import type { Header } from '../rpc/node.ts';
@@ -29,29 +29,27 @@ export function createCommit(context: Context, onLogs: (count: number, mayHaveRe
   return async ({ end, blocks, isProving }, ancestor, isVerified = false) => {
     const before = context.state;
     if (before === null) return;
-    const rollback =
-      before.head !== null && ancestor.number < before.head.number ? { rollbackTo: ancestor.number } : {};
+    const isRollback = before.head !== null && ancestor.number < before.head.number;
     const parts = splitBlocks(blocks, MAX_LOGS);
     for (const [position, part] of parts.entries()) {
       const last = position === parts.length - 1 ? end : (part.at(-1) as BlockRef);
       const head = { number: last.number, hash: last.hash, timestamp: last.timestamp };
-      await context.commit((state) => {
-        const batch: CommitInput = {
+      await context.commit(({ epoch, head: after }) =>
+        store.apply({
           chainId,
-          epoch: state.epoch,
-          after: state.head,
+          epoch,
+          after,
           blocks: part,
           head,
-          ...(position === 0 ? rollback : {}),
+          ...(position === 0 && isRollback ? { rollbackTo: ancestor.number } : {}),
           ...(isVerified ? { verified: head.number } : {}),
           ...(isProving === undefined ? {} : { proving: isProving }),
-        };
-        return store.apply(batch);
-      });
+        }),
+      );
       const logs = part.flatMap((block) => block.logs);
       const hasUnnamed = logs.some(({ event, revoked }) => event.type === 'unknownRevoked' && !revoked);
-      onLogs(logs.length, 'rollbackTo' in rollback || hasUnnamed);
+      onLogs(logs.length, isRollback || hasUnnamed);
     }
-    if ('rollbackTo' in rollback) onEvent({ type: 'reorg', from: before.head?.number ?? 0, to: ancestor.number });
+    if (isRollback) onEvent({ type: 'reorg', from: before.head?.number ?? 0, to: ancestor.number });
   };
 }

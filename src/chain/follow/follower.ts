@@ -21,10 +21,9 @@ import { createLive, type Evidence, LIVE_BLOCKS } from './live.ts';
 import { createProver } from './prove-stored.ts';
 import { createWindow } from './window.ts';
 
-type Options = Pick<ContextOptions, 'network' | 'store' | 'now'> &
-  Partial<Pick<ContextOptions, 'ticks' | 'finality' | 'onEvent'>>;
-
-export interface FollowerOptions extends Options {
+export interface FollowerOptions
+  extends Pick<ContextOptions, 'network' | 'store' | 'now'>,
+    Partial<Pick<ContextOptions, 'ticks' | 'finality' | 'onEvent'>> {
   readonly providers: ProviderPool;
   /** The operator's first block. Otherwise the network's, or the block at which the registry was deployed. */
   readonly firstBlock?: number;

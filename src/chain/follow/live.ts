@@ -37,12 +37,8 @@ export function createLive(context: Context, commit: Commit, onBlock: (evidence:
     const headers = [...between, tip];
     context.proof.requireHeaders(headers);
     requireLinked(headers, ancestor);
-    const all = await fetchReports(
-      context,
-      providers,
-      (provider) => fetchLogs(provider, headers),
-      CROSS_CHECK_TIMEOUT_MS,
-    );
+    const fetch = (provider: Provider) => fetchLogs(provider, headers);
+    const all = await fetchReports(context, providers, fetch, CROSS_CHECK_TIMEOUT_MS);
     const reports = context.proof.isProven ? all : await onlyComparable(context, all, tip);
     const differing = new Set(findDiffering(context, reports));
     const blocks = await Array.fromAsync(headers, (header) =>

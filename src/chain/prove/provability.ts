@@ -48,9 +48,8 @@ export function createProvability(
       const outcomes: Outcome[] = [];
       for (const provider of providers) {
         const others = providers.filter((other) => other !== provider);
-        const outcome = await canProve(provider, others, provider === providers[0] ? tip : null).catch(
-          () => 'no' as const,
-        );
+        const own = provider === providers[0] ? tip : null;
+        const outcome = await canProve(provider, others, own).catch((): Outcome => 'no');
         if (outcome === 'yes') return set(true);
         outcomes.push(outcome);
       }

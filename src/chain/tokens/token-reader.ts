@@ -147,16 +147,6 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     return agreed.answer;
   }
 
-  /** Null if too many reads wait. */
-  function start(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> | null {
-    const chain = chains.get(of.chainId);
-    if (chain === undefined) return Promise.resolve({ type: 'unavailable', cause: 'no-provider', failures: [] });
-    const deadline = performance.now() + readMs;
-    return chain.budget.run(of.caller, async () =>
-      performance.now() + LEAST_MS < deadline ? ask(chain.providers, of, data, deadline) : OVERLOADED,
-    );
-  }
-
   async function read(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
     const answer = await readShared(of, data);
     onRead?.(answer.type === 'unavailable' ? answer.cause : 'answered');
@@ -164,13 +154,18 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
   }
 
   async function readShared(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
+    const chain = chains.get(of.chainId);
+    if (chain === undefined) return { type: 'unavailable', cause: 'no-provider', failures: [] };
     const key = new Bun.CryptoHasher('sha256')
       .update([of.chainId, of.blockHash, of.contract, ...data].join())
       .digest('base64');
     let reading = kept.get(key);
     kept.delete(key);
     if (reading === undefined) {
-      const started = start(of, data);
+      const deadline = performance.now() + readMs;
+      const started = chain.budget.run(of.caller, async () =>
+        performance.now() + LEAST_MS < deadline ? ask(chain.providers, of, data, deadline) : OVERLOADED,
+      );
       if (started === null) return OVERLOADED;
       reading = started;
       const forget = () => {
