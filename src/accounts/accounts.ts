@@ -147,7 +147,7 @@ function createAccounts(engine: Engine, secret: Uint8Array) {
       engine.transaction(async (tx) => {
         const { owner = null, now, quota } = request;
         if (owner !== null && quota !== undefined) {
-          await lockOwner(engine, tx, owner);
+          await lockOwner(tx, owner);
           if (!(await hasRoom(tx, owner, now, quota))) return null;
         }
         return add(tx, request);
@@ -182,7 +182,7 @@ function createAccounts(engine: Engine, secret: Uint8Array) {
         // The owner's lock comes before the row's, as in `create`, so that the two cannot deadlock.
         const [[cell] = []] = await tx.rows('SELECT owner FROM api_key WHERE id = $1', [id]);
         const owner = decodeTextOrNull(cell ?? null);
-        if (owner !== null) await lockOwner(engine, tx, owner);
+        if (owner !== null) await lockOwner(tx, owner);
         // A key with `revoked_at` was revoked or rotated before: a key is replaced only once.
         const [row] = await tx.rows(
           `SELECT ${RECORD.sql} FROM api_key WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,

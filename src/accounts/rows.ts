@@ -31,8 +31,8 @@ export const changesRow = (engine: Engine, sql: string, params: readonly Param[]
   engine.transaction(async (tx) => (await tx.rows(`${sql} RETURNING id`, params)).length > 0);
 
 /** Serializes the requests of one owner. SQLite has one writer anyway. */
-export async function lockOwner({ dialect }: Engine, tx: WriteTransaction, owner: string): Promise<void> {
-  if (dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
+export async function lockOwner(tx: WriteTransaction, owner: string): Promise<void> {
+  if (tx.dialect === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
 }
 
 /** Above every id, as the start of a list. */

@@ -8,7 +8,8 @@ import { BATCH_OPERATION } from './batch-operation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
-import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
+import { feedCursor } from './params.ts';
+import { badRequest, Problem, type ProblemType, problemBody } from './problems.ts';
 import { urlFor } from './url.ts';
 import { WALLET_BATCHES } from './wallet-batch-operations.ts';
 
@@ -70,11 +71,6 @@ const ON_COIN = { ...WALLETS, contract: COIN };
 const V1_WALLETS = { delegate: HOT, vault: COLD };
 const V1_ON_NFT = { ...V1_WALLETS, contract: NFT };
 
-const problemOf = (type: ProblemType, detail: string, fields: object) => {
-  const { title, status } = PROBLEMS[type];
-  return { type: problemUri(type), title, status, detail, ...fields };
-};
-
 /** Rejected parameters. */
 const FAULTS = [
   { parameter: 'chainid', detail: 'is not a known parameter; did you mean chainId?' },
@@ -85,15 +81,14 @@ const FAULTS = [
 ];
 
 /** Of a question about Base, where only Ethereum is served. */
-const NOT_SERVED = problemOf('unknown-chain', 'chainId 8453 is not served here.', {
-  errors: [{ parameter: 'chainId', detail: '8453 is not served here' }],
-  chainIds: [1],
-});
+const NOT_SERVED = problemBody(
+  new Problem('unknown-chain', 'chainId 8453 is not served here.', {
+    fields: { errors: [{ parameter: 'chainId', detail: '8453 is not served here' }], chainIds: [1] },
+  }),
+);
 
 const BLOCK = EXAMPLE_BLOCK;
 const CHAINS = [{ chainId: 1, block: BLOCK }];
-/** A cursor has random parts, so that of a request differs. */
-export const EXAMPLE_FEED_CURSOR = 'MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg';
 
 /** What a list shows of a delegation of v2. */
 const shown = (position: 1 | 2 | 3) => {
@@ -170,7 +165,8 @@ export const EXAMPLES: readonly Example[] = [
       complete: true,
       chains: CHAINS,
       end: true,
-      cursor: EXAMPLE_FEED_CURSOR,
+      // It has random parts, so that of a request differs.
+      cursor: feedCursor.example,
     },
   ),
   example(
@@ -230,9 +226,7 @@ export const EXAMPLES: readonly Example[] = [
     summary: 'A right that is not bytes32, and a misspelled parameter',
     request: `${urlFor(CHECKS[2].all, { ...WALLETS, rights: 'vote' })}&chainid=1`,
     problem: 'bad-request',
-    answer: problemOf('bad-request', FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '), {
-      errors: FAULTS,
-    }),
+    answer: problemBody(badRequest(FAULTS)),
   },
   example(CHECKS[2].contract, 'A delegated contract', ON_NFT, true),
   {

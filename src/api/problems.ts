@@ -278,3 +278,9 @@ export function describeProblem<Body extends Partial<ProblemBody>>(
   if (errors === undefined) return detail as Body['detail'];
   return errors.map(({ parameter, detail }) => faultText({ parameter: nameOf(parameter), detail })).join('; ');
 }
+
+/** As it is sent. */
+export function problemBody({ type, message, fields }: Problem) {
+  const { status, title } = PROBLEMS[type];
+  return { type: problemUri(type), title, status, detail: message, ...fields };
+}

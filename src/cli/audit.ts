@@ -42,12 +42,13 @@ Requires DATABASE_URL and RPC_URL_<id>. Exit code: 0 no differences, 1 differenc
 
 async function runAudit(call: Invocation): Promise<void> {
   const network = requireNetwork(call);
+  const options = { from: call.number('from'), to: call.number('to'), pairs: call.number('pairs') };
   const config = readConfig(call.environment);
   const rpcUrls = config.chains.get(network.chainId)?.rpcUrls;
   if (rpcUrls === undefined)
     throw new UsageError(`RPC_URL_${network.chainId} is missing. Set it to the provider to compare with.`);
   await using store = await openStore(config.databaseUrl, { readOnly: true });
-  const report = await auditIndex(call, network, rpcUrls, store);
+  const report = await auditIndex(options, network, rpcUrls, store);
   if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
   await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
 }
@@ -59,9 +60,13 @@ const BLOCKS_PER_BATCH = 20_000;
 const PAIRS_PER_LIST = 10;
 
 /** Compares the logs of final blocks one by one, then a sample of the registry's own answers. */
-async function auditIndex(call: Invocation, network: Network, rpcUrls: readonly string[], store: Store) {
+async function auditIndex(
+  { from, to, pairs = 1000 }: Readonly<Record<'from' | 'to' | 'pairs', number | undefined>>,
+  network: Network,
+  rpcUrls: readonly string[],
+  store: Store,
+) {
   const { chainId } = network;
-  const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];
   const state = await store.chain(chainId);
   if (state?.verified == null) throw new UsageError(`Chain ${chainId} has no final blocks in this database yet.`);
   const { node, scanner } = await createProviderPool(network, rpcUrls).pick(Date.now());

@@ -9,7 +9,7 @@ import { type RunningService, startService } from '../service/run-service.ts';
 import { UsageError } from '../service/usage-error.ts';
 import { createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
-import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
+import { FINALITY_BLOCKS, requirePorts, sandboxSettings } from './sandbox-settings.ts';
 import { readScenario, type Scenario } from './scenario.ts';
 import { createTestWallet, TEST_ACCOUNTS } from './test-accounts.ts';
 import { type SandboxConnection, welcomeText } from './welcome.ts';
@@ -110,8 +110,13 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
   const tip = Number(await evm.rpc.call('eth_blockNumber', []));
   for (let left = 300; left > 0 && !signal.aborted; left--) {
     const response = await fetch(`${service.url}/networks`);
-    const [network] = (await response.json()) as { ready: boolean; head: { number: number } | null }[];
-    if (network?.ready && (network.head?.number ?? 0) >= tip) return;
+    const [network] = (await response.json()) as {
+      ready: boolean;
+      head: { number: number } | null;
+      finalizedBlock: number | null;
+    }[];
+    const isFinal = (network?.finalizedBlock ?? 0) >= tip - FINALITY_BLOCKS;
+    if (network?.ready && isFinal && (network.head?.number ?? 0) >= tip) return;
     await Bun.sleep(100);
   }
   if (!signal.aborted)

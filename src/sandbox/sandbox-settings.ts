@@ -9,6 +9,8 @@ import { freePort } from './free-port.ts';
 const DEFAULT_RPC_PORT = 8545;
 /** The largest that there is: a local chain stands still while nobody sends a transaction. */
 const MAX_LAG_SECONDS = 31_536_000;
+/** Blocks that come after a final one. */
+export const FINALITY_BLOCKS = 5;
 
 /** Keeps the operator's settings that apply to a sandbox. Throws if one of them is invalid. */
 export function sandboxSettings(
@@ -32,7 +34,7 @@ export function sandboxSettings(
     DATABASE_URL: 'sqlite:-',
     RPC_URL_1: 'http://127.0.0.1',
     START_BLOCK_1: '0',
-    FINALITY_1: '5 blocks',
+    FINALITY_1: `${FINALITY_BLOCKS} blocks`,
     POLL_INTERVAL_1: '100',
     MAX_LAG_1: String(MAX_LAG_SECONDS),
   };

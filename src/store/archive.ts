@@ -33,7 +33,7 @@ const replaceBigint = (_: string, value: unknown) => (typeof value === 'bigint' 
 /** Bigints become decimal strings. */
 export const encodeLine = (value: unknown): string => `${JSON.stringify(value, replaceBigint)}\n`;
 
-export function parseLine(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

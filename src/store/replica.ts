@@ -15,7 +15,7 @@ export interface Replicated {
 
 export interface ReplicaOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: object) => void;
-  readonly metrics: { countReplicaFallback(): void };
+  readonly onFallback: () => void;
   /** The maximum number of connections to the replica. */
   readonly connections?: number;
 }
@@ -28,7 +28,7 @@ const TIMEOUT_MS = 1000;
 const RETRY_ON_PRIMARY = new Set<StoreErrorCode>(['unavailable', 'failed', 'not-started', 'beyond-head', 'rewritten']);
 
 export function withReplica(primary: Store, url: string, options: ReplicaOptions): Replicated {
-  const { log, metrics, ...pool } = options;
+  const { log, onFallback, ...pool } = options;
   let opened: Promise<Store> | null = null;
   /** The replica while it is fresh. `gone` rejects as soon as it is not, so that no read waits for a replica that hangs. */
   let current: { readonly replica: Store; readonly gone: Promise<never>; leave(): void } | null = null;
@@ -92,7 +92,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
           if (!(error instanceof StoreError && RETRY_ON_PRIMARY.has(error.code))) throw error;
         }
       }
-      metrics.countReplicaFallback();
+      onFallback();
       return read(primary, ...args);
     };
 

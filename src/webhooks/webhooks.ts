@@ -214,7 +214,7 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       engine.transaction(async (tx) => {
         const { owner, label, url, filter, at, cursor, secret, now, quota, isConfirmed = false } = request;
         if (owner !== null) {
-          await lockOwner(engine, tx, owner);
+          await lockOwner(tx, owner);
           if (!(await hasActiveKey(tx, owner, now))) return 'no-active-key';
           const [[count] = []] = await tx.rows('SELECT count(*) FROM webhook WHERE owner = $1', [owner]);
           if (quota !== undefined && decodeNumber(count) >= quota) return 'over-quota';

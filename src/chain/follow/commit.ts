@@ -36,7 +36,7 @@ export function createCommit(context: Context, onLogs: (count: number, mayHaveRe
       const last = position === parts.length - 1 ? end : (part.at(-1) as BlockRef);
       const head = { number: last.number, hash: last.hash, timestamp: last.timestamp };
       await context.commit((state) => {
-        const batch: CommitInput = {
+        const input: CommitInput = {
           chainId,
           epoch: state.epoch,
           after: state.head,
@@ -46,7 +46,7 @@ export function createCommit(context: Context, onLogs: (count: number, mayHaveRe
           ...(isVerified ? { verified: head.number } : {}),
           ...(isProving === undefined ? {} : { proving: isProving }),
         };
-        return store.apply(batch);
+        return store.apply(input);
       });
       const logs = part.flatMap((block) => block.logs);
       const hasUnnamed = logs.some(({ event, revoked }) => event.type === 'unknownRevoked' && !revoked);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import vectors from '../../../test/vectors/headers.json' with { type: 'json' };
+import { keccak } from '../../registry/keccak.ts';
 import { type BlockJson, comesOut } from './header.ts';
-import { keccak } from './keccak.ts';
 import { encodeRlp, toQuantity } from './rlp.ts';
 
 test.each(vectors.map((one) => [`${one.chain} ${one.number}`, one] as const))(

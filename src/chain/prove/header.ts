@@ -1,6 +1,6 @@
 // Computes the hash of a block from its header's fields, by the rules of the chains that differ from Ethereum's too.
 
-import { keccak } from './keccak.ts';
+import { keccak } from '../../registry/keccak.ts';
 import { decodeRlp, encodeRlp, toQuantity } from './rlp.ts';
 
 /** A block as a node returns it. */

@@ -1,6 +1,7 @@
 // Encodes receipts as their block commits to them, and computes the root of all receipts of a block.
 
 import type { Bytes32 } from '../../registry/delegation.ts';
+import { keccak } from '../../registry/keccak.ts';
 import type { Network } from '../../registry/network.ts';
 import {
   type BlockId,
@@ -11,7 +12,6 @@ import {
   parseUint256,
   type ReceiptJson,
 } from '../rpc/node.ts';
-import { keccak } from './keccak.ts';
 import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';
 

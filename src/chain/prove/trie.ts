@@ -1,7 +1,7 @@
 // Merkle Patricia tries: the root of some entries, and what a proof shows about one key.
 
 import type { Bytes32 } from '../../registry/delegation.ts';
-import { keccak, keccakBytes } from './keccak.ts';
+import { keccak, keccakBytes } from '../../registry/keccak.ts';
 import { decodeRlp, encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 
 interface Entry {

@@ -278,14 +278,14 @@ const decodeAddress = (data: string): Address | null =>
   /^0x0{24}[0-9a-f]{40}$/.test(data) ? `0x${data.slice(26)}` : null;
 
 /** What a contract answered to calls at one block. */
-export type TokenData =
+type TokenData =
   | { readonly type: 'data'; readonly data: readonly string[] }
   /** There is no contract at the address. */
   | { readonly type: 'no-code' }
   /** At least one of the calls reverted. */
   | { readonly type: 'reverted' };
 
-export type TokenProvider = ReturnType<typeof createTokenProvider>;
+type TokenProvider = ReturnType<typeof createTokenProvider>;
 
 /** Bounds what a hostile contract costs a node. Below the maximum of one transaction (EIP-7825), which some nodes enforce. */
 const GAS = '0x1e8480';
@@ -294,12 +294,11 @@ const MAX_CONTRACTS = 10_000;
 const MAX_BLOCKS = 1000;
 /** A provider that rejected a block is not asked about it for this long, whoever asks: it may get it a little later. */
 const REJECTED_MS = 150;
-const ANYBODY = `0x${'0'.repeat(40)}`;
 /** Calls of one HTTP request. */
 const BATCH = 25;
 
 /** `name`: the chain id and the position of its URL, which is a secret. */
-export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
+function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
   const rpc = createRpc(url, { timeoutMs, maxBytes: MAX_BYTES });
   let isChainChecked = false;
   /** Whether the provider has a block, and until when that is believed. */
@@ -317,7 +316,7 @@ export function createTokenProvider(name: string, chainId: number, url: string, 
     const known = blocks.get(blockHash);
     if (known !== undefined && performance.now() < known.until) return known.probe;
     if (blocks.size >= MAX_BLOCKS) blocks.clear();
-    const entry = { probe: rpc.call('eth_getBalance', [ANYBODY, at]), until: Number.POSITIVE_INFINITY };
+    const entry = { probe: rpc.call('eth_getBalance', [ZERO_ADDRESS, at]), until: Number.POSITIVE_INFINITY };
     entry.probe.catch(() => {
       entry.until = performance.now() + REJECTED_MS;
     });

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../api/json-reader.ts';
 import { handled } from '../../api/operation.ts';
 import type { BatchOperation } from '../../api/operations.ts';
 import type { NumberMode } from '../../api/params.ts';
-import { Problem } from '../../api/problems.ts';
+import { Problem, problemBody } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
 import { textResponse } from '../../api/sized-response.ts';
 import { partsOf } from '../../registry/check.ts';
@@ -27,7 +27,6 @@ import type { Call, Service } from '../context/service.ts';
 import { type LongList, type ReceivedBody, SHORT } from '../limits/long-lists.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
-import { problemBody } from '../wire/problem-response.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
 import { valueText } from './check.ts';
 
@@ -166,10 +165,11 @@ const retried = <T>(run: () => Promise<T>) => retryRewritten(run, interrupted, i
 async function pinChains(batch: Batch) {
   const pins = new Map<number, Pin>();
   for (const chainId of batch.chainIds) pins.set(chainId, await pinChain(chainId, batch));
-  const { chains } = requireAnswered(
-    [...pins].map(([chainId, pin]) => (pin instanceof Problem ? { chainId, problem: pin } : { chainId, ...pin })),
+  const parts = [...pins].map(([chainId, pin]) =>
+    pin instanceof Problem ? { chainId, problem: pin } : { chainId, ...pin },
   );
-  return { pins, chains };
+  // A batch whose questions are all refused has none.
+  return { pins, chains: parts.length === 0 ? '[]' : requireAnswered(parts).chains };
 }
 
 async function pinChain(chainId: number, { asOf, service, failed }: Batch): Promise<Pin> {

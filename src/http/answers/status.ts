@@ -148,7 +148,7 @@ const READ_EVERY_SECONDS = 60;
 const KEPT = new WeakMap<Store, { readonly at: number; readonly histories: Promise<Histories> }>();
 
 /** By chain. Empty if they cannot be read: the state of the chains does not depend on them. */
-export function lagHistories({ store, now, onError }: Pick<Service, 'store' | 'now' | 'onError'>): Promise<Histories> {
+function lagHistories({ store, now, onError }: Pick<Service, 'store' | 'now' | 'onError'>): Promise<Histories> {
   const at = now();
   const kept = KEPT.get(store);
   if (kept !== undefined && Math.abs(at - kept.at) < READ_EVERY_SECONDS) return kept.histories;
@@ -169,7 +169,7 @@ async function readHistories(store: Store, now: number): Promise<Histories> {
 }
 
 /** From the first sample to the last whole step, with null where there is no sample. */
-export function historyOf(samples: readonly LagSample[], end: number): LagHistory {
+function historyOf(samples: readonly LagSample[], end: number): LagHistory {
   const since = samples[0]?.at ?? end;
   const seconds = Array.from<number | null>({ length: (end - since) / LAG_STEP_SECONDS }).fill(null);
   for (const sample of samples) seconds[(sample.at - since) / LAG_STEP_SECONDS] = sample.seconds;

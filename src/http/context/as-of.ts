@@ -62,7 +62,7 @@ async function finalized(store: Store, chainId: number): Promise<number> {
   return state.verified;
 }
 
-export const noFinalizedBlock = (chainId: number) =>
+const noFinalizedBlock = (chainId: number) =>
   new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`, { chainId });
 
 /** Says that all providers of a chain are unhealthy, as the end of a message about it; empty if some are healthy or unknown. */

@@ -2,7 +2,7 @@
 
 import { type StreamedBody, streamResponse } from '../../api/sized-response.ts';
 
-export interface PartsOptions {
+interface PartsOptions {
   /** Until then everything must have been sent. */
   readonly seconds: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,7 +27,6 @@ export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: 
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        if (performance.now() > deadline) throw new Error('Not sent within the answer timeout.');
         const { value, done } = await parts.next();
         if (hasEnded) return;
         if (done) {
@@ -35,6 +34,7 @@ export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: 
           end(value !== false);
           return;
         }
+        if (performance.now() > deadline) throw new Error('Not sent within the answer timeout.');
         const bytes = typeof value === 'string' ? encoder.encode(value) : value;
         sent.bytes += bytes.length;
         controller.enqueue(bytes);

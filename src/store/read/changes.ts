@@ -127,7 +127,7 @@ function isFoundBy(dialect: Dialect['name'], by: By, address: string, hash: stri
   const [leading, value] = found.hash === null ? [found.column, address] : [found.hash, hash];
   // Always true. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key.
   const more = dialect === 'postgres' ? `AND s.${leading} BETWEEN ${value} AND ${value}` : '';
-  return `AND s.${leading} = ${value} ${more} AND s.${found.column} = ${address}`;
+  return `AND s.${leading} = ${value} ${more}${found.hash === null ? '' : ` AND s.${found.column} = ${address}`}`;
 }
 
 const onlyIf = (condition: string, expression: string) => `CASE WHEN ${condition} THEN ${expression} END`;

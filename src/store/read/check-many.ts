@@ -108,8 +108,14 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     const size = readMany === null ? CHUNK : lookups.length;
     for (let first = 0; first < lookups.length; first += size) {
       const chunk = lookups.slice(first, first + size);
-      const filled = [...chunk, ...Array(size - chunk.length).fill(FILLER)];
-      const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, [...shared, ...filled.flat()]));
+      const filled = () => [
+        ...shared,
+        ...chunk.flat(),
+        ...Array(size - chunk.length)
+          .fill(FILLER)
+          .flat(),
+      ];
+      const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, filled()));
       for (const row of rows) {
         const position = askedBy[first + decodeNumber(row[FOUND.col.position])] as number;
         granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });

@@ -65,29 +65,35 @@ export interface StateReader {
 export function createStateReader(engine: Engine): StateReader {
   /** Each chain's state at its newest known commit. */
   const known = new Map<number, { readonly commit: number; readonly state: ChainState }>();
+  /** Of a row whose commit is known, or that has the state. */
+  function stateOf(chainId: number, statement: StateStatement<string>, row: Row): ChainState {
+    const commit = statement.decodeCommit(row) as number;
+    const last = known.get(chainId);
+    if (last?.commit === commit) return last.state;
+    const state = statement.decodeState(row);
+    known.set(chainId, { commit, state });
+    return state;
+  }
+
   const many: StateReader['many'] = async (statement, read, chainOf) => {
     const isNew = (row: Row) => {
       const commit = statement.decodeCommit(row);
       return commit !== null && commit !== known.get(chainOf(row))?.commit;
     };
     let rows = await read(statement.sql);
-    const mustRead = rows.some(isNew);
-    if (mustRead) rows = await read(statement.sqlWithState);
+    if (rows.some(isNew)) rows = await read(statement.sqlWithState);
     const states = new Map<number, ChainState>();
-    for (const row of rows) {
-      const commit = statement.decodeCommit(row);
-      if (commit === null) continue;
-      if (mustRead) known.set(chainOf(row), { commit, state: statement.decodeState(row) });
-      states.set(chainOf(row), known.get(chainOf(row))?.state as ChainState);
-    }
+    for (const row of rows)
+      if (statement.decodeCommit(row) !== null) states.set(chainOf(row), stateOf(chainOf(row), statement, row));
     return { rows, states };
   };
   return {
     many,
     async one(chainId, statement, params) {
-      const read = (sql: string) => engine.rows(sql, params);
-      const { rows, states } = await many(statement, read, () => chainId);
-      const state = states.get(chainId);
+      let rows = await engine.rows(statement.sql, params);
+      if (rows[0] !== undefined && statement.decodeCommit(rows[0]) !== known.get(chainId)?.commit)
+        rows = await engine.rows(statement.sqlWithState, params);
+      const state = rows[0] && stateOf(chainId, statement, rows[0]);
       if (!state?.head) throw notIndexed(chainId);
       return { rows, state, head: state.head };
     },

@@ -1,4 +1,4 @@
-// Commits a commit: an optional rollback, then new blocks, their logs, spans and settlements, and the new head.
+// Applies a commit: an optional rollback, then new blocks, their logs, spans and settlements, and the new head.
 
 import { StoreError } from '../errors.ts';
 import { BLOCK, decodeBlock } from '../rows/block-row.ts';

@@ -92,7 +92,7 @@ function explanation(text) {
 
 function show(panel, isGood, name, more, parts) {
   const badge = element('span', { className: `badge ${isGood ? 'good' : 'bad'}` }, name);
-  panel.querySelector('[role=status]').replaceChildren(badge, ` ${more}`);
+  panel.querySelector('output').replaceChildren(badge, ` ${more}`);
   panel.querySelector('.details').replaceChildren(...parts);
 }
 
@@ -103,7 +103,7 @@ function fill(panel, form) {
     form.querySelector('button').focus();
   };
   const close = element('button', { type: 'button', className: 'plain small', onclick }, 'Close');
-  const status = element('p', { role: 'status' }, 'Sending…');
+  const status = element('output', {}, 'Sending…');
   panel.append(
     element('h4', { className: 'about' }, 'Answer'),
     element('div', { className: 'actions' }, status, close),

@@ -1,7 +1,7 @@
 // Keccak-256 in WebAssembly, of bytes and as hex.
 
 import { createKeccak } from 'hash-wasm';
-import type { Bytes32 } from '../../registry/delegation.ts';
+import type { Bytes32 } from './delegation.ts';
 
 const hasher = await createKeccak(256);
 
