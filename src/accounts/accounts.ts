@@ -6,36 +6,26 @@ import { openEngine } from '../store/open.ts';
 import { decodeNumber, decodeTextOrNull } from '../store/rows/cells.ts';
 import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
-import {
-  changesRow,
-  lockOwner,
-  MAX_ID,
-  number,
-  numberOrNull,
-  type RowPage,
-  recordOf,
-  text,
-  textOrNull,
-} from './rows.ts';
+import { changesRow, field, lockOwner, MAX_ID, type RowPage, recordOf } from './rows.ts';
 import { ACCOUNT_SCHEMA, KEY_END } from './schema.ts';
 import { createSessions } from './sessions.ts';
 
 const RECORD = recordOf({
-  id: number('id'),
+  id: field.number('id'),
   /** The first characters of the key. */
-  shown: text('shown'),
-  label: text('label'),
+  shown: field.text('shown'),
+  label: field.text('label'),
   /** The owner's wallet in lower case; null for an operator's key. */
-  owner: textOrNull('owner'),
+  owner: field.textOrNull('owner'),
   /** Unix seconds, like all times here. */
-  createdAt: number('created_at'),
-  expiresAt: numberOrNull('expires_at'),
-  revokedAt: numberOrNull('revoked_at'),
-  lastUsedAt: numberOrNull('last_used_at'),
+  createdAt: field.number('created_at'),
+  expiresAt: field.numberOrNull('expires_at'),
+  revokedAt: field.numberOrNull('revoked_at'),
+  lastUsedAt: field.numberOrNull('last_used_at'),
   /** The limit of this key: `<requests>/<seconds>s`, `off` for none, null for the default of the service. */
-  rateLimit: textOrNull('rate_limit'),
+  rateLimit: field.textOrNull('rate_limit'),
   /** The key whose rate limit window this one uses, because it replaced that key; null for its own. */
-  windowId: numberOrNull('window_id'),
+  windowId: field.numberOrNull('window_id'),
 });
 export type KeyRecord = ReturnType<typeof RECORD.decode>;
 
@@ -67,7 +57,7 @@ export interface CreatedKey {
 }
 
 /** The number of uses of a key on a day. Days are counted from 1970-01-01. */
-const USE = recordOf({ id: number('u.key_id'), day: number('u.day'), uses: number('u.uses') });
+const USE = recordOf({ id: field.number('u.key_id'), day: field.number('u.day'), uses: field.number('u.uses') });
 export type KeyUse = ReturnType<typeof USE.decode>;
 
 /** How many ended keys of a wallet are kept, so that nobody can fill the table. */

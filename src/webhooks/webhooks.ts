@@ -1,17 +1,7 @@
 // Stores webhooks: where each one delivers to, how far it is, the delivery that is under way, and its last attempts.
 // All times here are unix milliseconds, because a retry can be due within a second.
 
-import {
-  changesRow,
-  lockOwner,
-  MAX_ID,
-  number,
-  numberOrNull,
-  type RowPage,
-  recordOf,
-  text,
-  textOrNull,
-} from '../accounts/rows.ts';
+import { changesRow, field, lockOwner, MAX_ID, type RowPage, recordOf } from '../accounts/rows.ts';
 import { IS_CANDIDATE, KEY_END } from '../accounts/schema.ts';
 import type { Address } from '../registry/delegation.ts';
 import type { Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
@@ -39,44 +29,44 @@ type PauseReason = (typeof PAUSE_REASONS)[number];
 export const WEBHOOK_STATES = ['active', ...PAUSE_REASONS] as const;
 
 const FIELDS = {
-  id: number('id'),
+  id: field.number('id'),
   /** As in `KeyRecord`: a wallet, or null for the operator's. */
-  owner: textOrNull('owner'),
-  label: textOrNull('label'),
-  url: text('url'),
+  owner: field.textOrNull('owner'),
+  label: field.textOrNull('label'),
+  url: field.text('url'),
   /** `final`: changes of final blocks only. `head`: all changes at once, and an `undo` after a reorg. */
-  at: text<'final' | 'head'>('at'),
-  createdAt: number('created_at'),
+  at: field.text<'final' | 'head'>('at'),
+  createdAt: field.number('created_at'),
   /** Everything before it was delivered. */
-  cursor: text('reached'),
+  cursor: field.text('reached'),
   /** How often the pending delivery failed. */
-  failures: number('failures'),
+  failures: field.number('failures'),
   /** When it first failed. */
-  failingSince: numberOrNull('failing_since'),
+  failingSince: field.numberOrNull('failing_since'),
   /** When it is sent again; null for at once. */
-  nextAttemptAt: numberOrNull('next_at'),
-  testRequestedAt: numberOrNull('test_at'),
+  nextAttemptAt: field.numberOrNull('next_at'),
+  testRequestedAt: field.numberOrNull('test_at'),
   /** The end of a rotation's overlap; null if one secret signs. */
-  previousSecretUntil: numberOrNull('previous_until'),
+  previousSecretUntil: field.numberOrNull('previous_until'),
   /** These make up `filter`, `paused` and `pending`. */
-  chains: textOrNull('chains'),
-  wallet: textOrNull<Address>('wallet'),
-  from: textOrNull<Address>('from_wallet'),
-  to: textOrNull<Address>('to_wallet'),
-  contract: textOrNull<Address>('contract'),
-  pausedAt: numberOrNull('paused_at'),
-  pauseReason: textOrNull<PauseReason>('pause_reason'),
-  pendingId: textOrNull('pending_id'),
-  pendingChanges: numberOrNull('pending_changes'),
-  pendingAt: numberOrNull('pending_at'),
+  chains: field.textOrNull('chains'),
+  wallet: field.textOrNull<Address>('wallet'),
+  from: field.textOrNull<Address>('from_wallet'),
+  to: field.textOrNull<Address>('to_wallet'),
+  contract: field.textOrNull<Address>('contract'),
+  pausedAt: field.numberOrNull('paused_at'),
+  pauseReason: field.textOrNull<PauseReason>('pause_reason'),
+  pendingId: field.textOrNull('pending_id'),
+  pendingChanges: field.numberOrNull('pending_changes'),
+  pendingAt: field.numberOrNull('pending_at'),
 };
 const RECORD = recordOf(FIELDS);
 /** Besides the record. */
 const CLAIM = recordOf({
-  secret: text('secret'),
-  previousSecret: textOrNull('previous_secret'),
+  secret: field.text('secret'),
+  previousSecret: field.textOrNull('previous_secret'),
   /** The body of the pending delivery. */
-  body: textOrNull('pending_body'),
+  body: field.textOrNull('pending_body'),
 });
 
 type Flat = ReturnType<typeof RECORD.decode>;
@@ -127,17 +117,17 @@ type WebhookFault = 'no-active-key' | 'over-quota' | 'full';
 
 /** One attempt to send a delivery. */
 const ATTEMPT = recordOf({
-  type: text<'changes' | 'test' | 'challenge'>('type'),
-  at: number('at'),
+  type: field.text<'changes' | 'test' | 'challenge'>('type'),
+  at: field.number('at'),
   /** The `webhook-id` of the delivery. */
-  deliveryId: text('delivery_id'),
-  changes: number('changes'),
+  deliveryId: field.text('delivery_id'),
+  changes: field.number('changes'),
   /** Null if it was delivered. */
-  failure: textOrNull('failure'),
+  failure: field.textOrNull('failure'),
   /** The HTTP status; null if there was none. */
-  status: numberOrNull('status'),
+  status: field.numberOrNull('status'),
   /** Null if the owner must not know. */
-  ms: numberOrNull('ms'),
+  ms: field.numberOrNull('ms'),
 });
 export type Attempt = ReturnType<typeof ATTEMPT.decode>;
 
