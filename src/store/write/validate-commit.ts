@@ -1,14 +1,10 @@
 // Validates commits before anything is written.
 
 import { type Address, faultOfDelegation, faultOfKey, isAddress, isBytes32 } from '../../registry/delegation.ts';
-import { StoreError } from '../errors.ts';
-import type { BlockInput, BlockRef, CommitInput, LogInput, Repair, Settlement } from '../store.ts';
+import { rejectWrite as reject } from '../errors.ts';
+import type { BlockInput, BlockRef, CommitInput, LogInput, Settlement } from '../store.ts';
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-function reject(chainId: number, why: string): never {
-  throw new StoreError('bad-commit', `Chain ${chainId}: ${why}. Nothing was written.`);
-}
 
 export function requireCommit(commit: CommitInput): void {
   const { chainId, after, rollbackTo, blocks, head, verified } = commit;
@@ -17,14 +13,12 @@ export function requireCommit(commit: CommitInput): void {
   // -1 rolls back every block.
   const isBlock = rollbackTo === -1 || isCount(rollbackTo);
   if (rollbackTo !== undefined && !(isBlock && after !== null && rollbackTo <= after.number)) {
-    reject(
-      chainId,
-      `cannot roll back to block ${rollbackTo} from ${after ? `block ${after.number}` : 'an empty index'}`,
-    );
+    const newest = after ? `block ${after.number}` : 'an empty index';
+    reject(chainId, `cannot roll back to block ${rollbackTo} from ${newest}`);
   }
   const from = rollbackTo ?? after?.number ?? -1;
   if (head.number < from) reject(chainId, `head ${head.number} is below block ${from}`);
-  checkBlocks(chainId, blocks);
+  requireBlocks(chainId, blocks);
   const [lowest, highest] = [blocks[0], blocks.at(-1)];
   if (lowest && lowest.number <= from) reject(chainId, `block ${lowest.number} is already indexed (up to ${from})`);
   if (highest && (highest.number > head.number || highest.timestamp > head.timestamp)) {
@@ -43,9 +37,7 @@ export function requireClaim(chainId: number, firstBlock: number): void {
   if (!isCount(firstBlock)) reject(chainId, `first block ${firstBlock} is not a whole number`);
 }
 
-export const requireRepair = ({ chainId, blocks }: Repair): void => checkBlocks(chainId, blocks);
-
-function checkBlocks(chainId: number, blocks: readonly BlockInput[]): void {
+export function requireBlocks(chainId: number, blocks: readonly BlockInput[]): void {
   let before: BlockInput | undefined;
   for (const block of blocks) {
     checkRef(chainId, block);
