@@ -14,7 +14,7 @@ import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { type SpanIndex, spansBy } from '../rows/span-index.ts';
 import { asNumber, limited, once, params } from '../rows/sql.ts';
-import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, FinalPoint, Store } from '../store.ts';
+import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, ChosenBlock, Store } from '../store.ts';
 import { DETAILED, hashOf, timeOf, transactionOf } from './held-columns.ts';
 
 /** What a scan finds: a span, and the log that ended or began it. */
@@ -289,7 +289,7 @@ function undoOf(chainRow: Row, position: ChangePosition): AnswerBlock | null {
   return decodeNumberOrNull(chainRow[col.undo_number]) === null ? GENESIS : decodeUndo(chainRow);
 }
 
-function finalPointOf(chainRow: Row): FinalPoint | null {
+function finalPointOf(chainRow: Row): ChosenBlock | null {
   const revision = decodeNumberOrNull(chainRow[col.final_revision]);
   if (revision === null) return null;
   const rewritten = decodeNumberOrNull(chainRow[col.final_rewritten]) ?? Number.POSITIVE_INFINITY;

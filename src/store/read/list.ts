@@ -9,15 +9,7 @@ import { type Cols, columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, type KeyColumn, keyDecoder } from '../rows/key-columns.ts';
 import { PACKED_SQL } from '../rows/packed.ts';
 import { limited, once } from '../rows/sql.ts';
-import type {
-  Filter,
-  HeldDelegation,
-  ListPage,
-  ListPosition,
-  ListQuery,
-  ListSide,
-  PackedDelegation,
-} from '../store.ts';
+import type { Filter, HeldDelegation, ListPage, ListQuery, ListSide, PackedDelegation } from '../store.ts';
 import type { HeldColumn, HeldColumns } from './held-columns.ts';
 import { encodeWallet, listScans, ORDER, POSITION, requireList, SIDES } from './list-scan.ts';
 import { AFTER_PINNED, createHeadReads, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
@@ -128,7 +120,7 @@ const sideDecoder =
 
 const positionDecoder = ({ first_block, first_log, since_block, since_log, ...col }: PositionColumns) => {
   const decodeSide = sideDecoder(col);
-  return (row: Row): ListPosition => ({
+  return (row: Row) => ({
     side: decodeSide(row),
     first: { block: decodeNumber(row[first_block]), logIndex: decodeNumber(row[first_log]) },
     since: { block: decodeNumber(row[since_block]), logIndex: decodeNumber(row[since_log]) },
