@@ -117,10 +117,7 @@ export function questionFor({ version, kind, from, to, contract, tokenId, rights
 export const asksBalance = ({ scope }: Pick<Question, 'scope'>): boolean => SCOPES[scope].answersBalance;
 
 /** The registry's answer, given those of the granting delegations that hold. */
-export function answer(
-  question: Question | AnyQuestion,
-  granting: readonly Pick<Delegation, 'amount'>[],
-): boolean | bigint {
+export function answer(question: Question | AnyQuestion, granting: readonly Pick<Delegation, 'amount'>[]) {
   if (!asksBalance(question)) return granting.length > 0;
   let balance = 0n;
   for (const { amount } of granting) {

@@ -99,12 +99,7 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
 }
 
 /** The logs of a range of blocks, all logs of one block at a time. */
-async function* logsByBlock(
-  store: Store,
-  chainId: number,
-  from: number,
-  to: number,
-): AsyncGenerator<readonly LogRecord[]> {
+async function* logsByBlock(store: Store, chainId: number, from: number, to: number) {
   let block: LogRecord[] = [];
   for (let after: LogRecord | undefined; ; ) {
     const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
@@ -123,12 +118,7 @@ async function* logsByBlock(
 }
 
 /** A block with its settled revocations. A settlement by the state of a block that is not exported is left out. */
-async function toBlock(
-  store: Store,
-  chainId: number,
-  records: readonly LogRecord[],
-  lastBlock: number,
-): Promise<BlockInput> {
+async function toBlock(store: Store, chainId: number, records: readonly LogRecord[], lastBlock: number) {
   const { block } = records[0] as LogRecord;
   const { number } = block;
   const vaults = new Set<Address>();
@@ -140,16 +130,11 @@ async function toBlock(
       : [{ vault, block: { number, hash }, readAt, pairs: ended, complete: true }],
   );
   const logs = records.map(({ block: _, ...log }): LogInput => log);
-  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) };
-}
-
-export interface CheckedArchive {
-  readonly head: ArchiveHead;
-  readonly end: ArchiveEnd;
+  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) } satisfies BlockInput;
 }
 
 /** Reads an archive to its end and checks that it is complete. Writes nothing. */
-export async function checkArchive(lines: AsyncIterable<string>): Promise<CheckedArchive> {
+export async function checkArchive(lines: AsyncIterable<string>) {
   const hash = createHash('sha256');
   let head: ArchiveHead | undefined;
   let end: ArchiveEnd | undefined;
@@ -178,7 +163,7 @@ const COMMIT_LOGS = 20_000;
 /** Imports a checked archive into a store that does not have the chain, or resumes an interrupted import. */
 export async function importArchive(
   store: Store,
-  { head: { chainId, firstBlock, partial, last }, end }: CheckedArchive,
+  { head: { chainId, firstBlock, partial, last }, end }: Awaited<ReturnType<typeof checkArchive>>,
   lines: AsyncIterable<string>,
   onProgress: (logs: number) => void = () => {},
 ): Promise<void> {

@@ -53,19 +53,10 @@ const decodeHeld = PLAIN.decoder(col);
 const decodePosition = (row: Row) => decodeNumber(row[col.position]);
 
 /** The lookups of a question: one at least. */
-function encodeLookups(
-  { chainId, question }: HeadQuestion,
-  keys: readonly DelegationKey[],
-  hash: IndexHash,
-): Param[][] {
+function encodeLookups({ chainId, question }: HeadQuestion, keys: readonly DelegationKey[], hash: IndexHash) {
   const [hot, from] = [hash.hot(chainId, question.to), encodeHex(question.from)];
-  const lookups: Param[][] = (keys.length === 0 ? [NO_KEY] : keys.map(hash.key)).map((key) => [
-    chainId,
-    hot,
-    key,
-    from,
-    null,
-  ]);
+  const hashes = keys.length === 0 ? [NO_KEY] : keys.map(hash.key);
+  const lookups = hashes.map((key): Param[] => [chainId, hot, key, from, null]);
   if (keys.some(({ version }) => hasUnnamedRevocations(version))) lookups.at(-1)?.splice(-1, 1, encodeHex(question.to));
   return lookups;
 }

@@ -35,11 +35,7 @@ export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): Lis
 
 /** The bytes of each, for a list that is only written. */
 export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation> => ({
-  expressions: (side) => ({
-    packed: PACKED_SQL[dialect].one(side),
-    since_block: 's.since_block',
-    since_log: 's.since_log',
-  }),
+  expressions: (side) => ({ packed: PACKED_SQL[dialect].one(side), ...ofTable('s', ['since_block', 'since_log']) }),
   decoder:
     ({ packed }) =>
     (row, side) => ({ side, bytes: row[packed] as Uint8Array }),

@@ -17,6 +17,8 @@ export const KEY_TYPES = {
 } as const satisfies ColumnTypes;
 
 export const KEY = columnsOf(KEY_TYPES);
+/** What a delegation is looked up by: the index hashes of its delegate and its key, and all of the key itself. */
+export const LOOKUP_TYPES = { hot: 'bigint', key: 'bigint', version: 'smallint', ...KEY_TYPES } as const;
 export type KeyColumn = keyof typeof KEY_TYPES;
 
 type Bytes = Uint8Array;

@@ -72,10 +72,8 @@ export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: rea
   }
   const endAll = async (all: ReadonlyMap<string, End>, find: BulkStatement, end: BulkStatement) => {
     for (let open = [...all.values()]; open.length > 0; ) {
-      const found = await tx.each(
-        find,
-        open.map(({ cells }) => cells),
-      );
+      const rows = open.map(({ cells }) => cells);
+      const found = await tx.each(find, rows);
       open = found.map((addresses) => all.get(addresses.map(decodeHex).join('')) as End);
       for (const { cells, at } of open) await tx.each(end, [[...cells, at.block, at.logIndex]]);
     }

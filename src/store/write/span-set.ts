@@ -50,13 +50,6 @@ export interface SpanChanges {
   readonly ends: readonly WideEnd[];
 }
 
-/** The spans that logs name one by one. */
-export interface SpanSet {
-  /** Applies one log. Logs must come in the order of the chain. */
-  apply(block: number, log: AppliedLog): void;
-  changes(): SpanChanges;
-}
-
 /** What the store has of delegations. */
 export interface KnownSpans {
   readonly open: Iterable<Span>;
@@ -64,8 +57,8 @@ export interface KnownSpans {
   readonly places: ReadonlyMap<string, LogPosition>;
 }
 
-/** `known` must have what is stored about every delegation that the logs name: see `namedBy`. */
-export function createSpanSet(known: KnownSpans): SpanSet {
+/** The spans that logs name one by one. `known` must have what is stored about every one of them: see `namedBy`. */
+export function createSpanSet(known: KnownSpans) {
   // By version and wallet first, because v1 revokes a wallet's delegations together.
   const wallets = new Map<string, Map<string, Span>>();
   const opened: Span[] = [];
@@ -113,7 +106,8 @@ export function createSpanSet(known: KnownSpans): SpanSet {
   for (const span of known.open) walletOf(span.delegation).set(delegationId(span.delegation), span);
 
   return {
-    apply(block, { logIndex, event, revoked, ended = [] }) {
+    /** Applies one log. Logs must come in the order of the chain. */
+    apply(block: number, { logIndex, event, revoked, ended = [] }: AppliedLog) {
       const at = { block, logIndex };
       switch (event.type) {
         case 'granted':
@@ -128,7 +122,7 @@ export function createSpanSet(known: KnownSpans): SpanSet {
           for (const to of revoked ? [revoked, ...ended] : ended) endAll(event.from, to, at);
       }
     },
-    changes: () => ({ opened: opened.filter(isStored), closed, ends }),
+    changes: (): SpanChanges => ({ opened: opened.filter(isStored), closed, ends }),
   };
 }
 
