@@ -50,8 +50,7 @@ export function createKeyCache(
     }
   };
   const addUses = (id: number, day: number, count: number) => {
-    const days = uses.get(id) ?? new Map<number, number>();
-    uses.set(id, days);
+    const days = uses.getOrInsertComputed(id, () => new Map());
     days.set(day, (days.get(day) ?? 0) + count);
   };
   const timer = setInterval(() => void flush(), FLUSH_MS);
@@ -91,8 +90,7 @@ export function createKeyCache(
     found: (text: string): KeyRecord | null => found.get(text)?.record ?? null,
     /** Reads the key from the database. Concurrent calls for one key share a lookup. */
     async lookUp(text: string, uses = 1): Promise<KeyRecord | false> {
-      const reading = pending.get(text) ?? read(text);
-      pending.set(text, reading);
+      const reading = pending.getOrInsertComputed(text, read);
       try {
         return decide(await reading, uses);
       } finally {

@@ -28,9 +28,9 @@ export function recordOf<const Fields extends Readonly<Record<string, Field<unkn
   };
 }
 
-/** True if the statement changed a row. */
-export const changesRow = (engine: Engine, sql: string, params: readonly Param[]): Promise<boolean> =>
-  engine.transaction(async (tx) => (await tx.rows(`${sql} RETURNING id`, params)).length > 0);
+/** Updates a table, with what follows its name in the statement. True if that changed a row. */
+export const changesRow = (engine: Engine, table: string, update: string, params: readonly Param[]): Promise<boolean> =>
+  engine.transaction(async (tx) => (await tx.rows(`UPDATE ${table} ${update} RETURNING id`, params)).length > 0);
 
 /** Serializes the requests of one owner. SQLite has one writer anyway. */
 export async function lockOwner({ dialect }: Engine, tx: WriteTransaction, owner: string): Promise<void> {
