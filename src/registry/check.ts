@@ -1,18 +1,7 @@
 // What the registries' own checks answer. The whole rule is one list: the delegations that would grant what is asked.
 
-import {
-  type Address,
-  type Bytes32,
-  type Delegation,
-  type DelegationKey,
-  isAddress,
-  isBytes32,
-  isUint256,
-  KINDS,
-  type Kind,
-  MAX_UINT256,
-  NO_RIGHTS,
-} from './delegation.ts';
+import type { Address, Bytes32, Delegation, DelegationKey, Kind } from './delegation.ts';
+import { isAddress, isBytes32, isUint256, KINDS, MAX_UINT256, NO_RIGHTS } from './delegation.ts';
 import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf, V1_SCOPE } from './scopes.ts';
 import { hasRights, neverGrants, type VERSIONS, type Version } from './versions.ts';
 

@@ -44,14 +44,8 @@ export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation>
 /** Returns the chain's row, then the spans in the order of the list. At the head no closed span can hold. */
 export const listStatement = <D>(dialect: Dialect['name'], rows: ListRows<D>) =>
   once((version: Version, isHead: boolean, direction?: ListSide, after?: ListSide) => {
-    const row = columns(
-      'side',
-      'first_block',
-      'first_log',
-      'until_block',
-      'unsettled_vault',
-      ...namesOf(rows.expressions('incoming')),
-    );
+    const names = namesOf(rows.expressions('incoming'));
+    const row = columns('side', 'first_block', 'first_log', 'until_block', 'unsettled_vault', ...names);
     const { col } = row;
     const scanned = { version, block: '$2', first: AFTER_PINNED, direction, after } as const;
     const { sides, limit, unsettledVault, scan } = listScans(dialect, scanned);
