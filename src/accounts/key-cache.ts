@@ -13,10 +13,7 @@ const FLUSHED_AT_ONCE = 500;
 const MAX_KEYS = 10_000;
 const DAY_SECONDS = 86_400;
 
-interface Lookup {
-  readonly record: KeyRecord | null;
-  readonly readAt: number;
-}
+type Lookup = { readonly record: KeyRecord | null; readonly readAt: number };
 
 export function createKeyCache(
   accounts: Accounts,
@@ -63,7 +60,7 @@ export function createKeyCache(
       throw error;
     });
     const one = { record, readAt: ticks() };
-    const [keys, others] = one.record === null ? [unknown, found] : [found, unknown];
+    const [keys, others] = record === null ? [unknown, found] : [found, unknown];
     if (keys.size >= MAX_KEYS) keys.clear();
     keys.set(text, one);
     others.delete(text);

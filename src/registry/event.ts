@@ -3,10 +3,7 @@
 import { type Address, type Bytes32, type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
 import { hasRights, type Version } from './versions.ts';
 
-export interface RawLog {
-  readonly topics: readonly string[];
-  readonly data: string;
-}
+export type RawLog = { readonly topics: readonly string[]; readonly data: string };
 
 /** What one log does to the set of delegations. */
 export type RegistryEvent =
@@ -111,13 +108,9 @@ export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
     tokenId: shape.tokenId ? BigInt(`0x${fields.tokenId}`) : null,
     rights: hasRights(version) ? `0x${fields.rights}` : null,
   };
-  if (shape.amount) {
-    const amount = BigInt(`0x${fields.amount}`);
-    return amount === 0n ? { type: 'ended', delegation: key } : { type: 'granted', delegation: { ...key, amount } };
-  }
-  return isEnabled(layout, fields.enabled as string)
-    ? { type: 'granted', delegation: { ...key, amount: null } }
-    : { type: 'ended', delegation: key };
+  const amount = shape.amount ? BigInt(`0x${fields.amount}`) : null;
+  const isGrant = amount === null ? isEnabled(layout, fields.enabled as string) : amount > 0n;
+  return isGrant ? { type: 'granted', delegation: { ...key, amount } } : { type: 'ended', delegation: key };
 }
 
 function wordsOf(layout: Layout, { topics, data }: RawLog): string[] {

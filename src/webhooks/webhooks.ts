@@ -123,10 +123,7 @@ const ATTEMPT = recordOf({
 export type Attempt = ReturnType<typeof ATTEMPT.decode>;
 
 /** Proof that this process delivers the webhook now. A write with a lease that another process has taken over does nothing. */
-interface WebhookLease {
-  readonly id: number;
-  readonly token: string;
-}
+type WebhookLease = { readonly id: number; readonly token: string };
 
 /** A webhook under a lease, with what is needed to deliver it. */
 export type ClaimedWebhook = ReturnType<typeof claimedOf>;

@@ -17,10 +17,7 @@ import { heldSpans } from './key-spans.ts';
 import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 import { HEAD, isPairUnsettled } from './unsettled.ts';
 
-export interface HeadQuestion {
-  readonly chainId: number;
-  readonly question: Question | AnyQuestion;
-}
+export type HeadQuestion = { readonly chainId: number; readonly question: Question | AnyQuestion };
 export type HeadResult = CheckResult<HeldDelegation>;
 
 /** What the statement takes for each delegation that would grant. `to_addr` is null unless its pair must be settled. */

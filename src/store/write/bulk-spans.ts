@@ -54,10 +54,7 @@ export const FIND_OPEN_PAIR = selectSpan('open_pair', PAIR, 'from_addr, to_addr'
 export const END_OPEN_PAIR = endOpen('open_pair', PAIR);
 
 /** The cells of `WALLET` or `PAIR`, and the log that ends the spans. */
-interface End {
-  readonly cells: Param[];
-  readonly at: LogPosition;
-}
+type End = { readonly cells: Param[]; readonly at: LogPosition };
 
 /** The first end of a pair or wallet counts. The end of a pair counts only if it comes before that of its wallet. */
 export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: readonly WideEnd[]): Promise<void> {

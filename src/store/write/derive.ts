@@ -19,10 +19,7 @@ export async function deriveBlocks(writer: ChainWriter, blocks: readonly Applied
   await queueRevocations(writer, blocks);
 }
 
-export interface DerivedWallet {
-  readonly version: Version;
-  readonly wallet: Address;
-}
+export type DerivedWallet = { readonly version: Version; readonly wallet: Address };
 
 /** Derives all spans of some wallets again from their logs, in one pass over the chain's logs. */
 export async function deriveWallets(writer: ChainWriter, wallets: readonly DerivedWallet[]): Promise<void> {

@@ -10,10 +10,7 @@ export interface AppliedLog extends Pick<LogInput, 'logIndex' | 'event' | 'revok
   readonly ended?: readonly Address[];
 }
 
-export interface AppliedBlock {
-  readonly number: number;
-  readonly logs: readonly AppliedLog[];
-}
+export type AppliedBlock = { readonly number: number; readonly logs: readonly AppliedLog[] };
 
 /** A range of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until.block`. */
 export interface Span {
