@@ -54,13 +54,13 @@ const LIMITS: Readonly<Record<StatementTimeout, string>> = {
 
 export async function openPostgres(url: string, options: EngineOptions = {}): Promise<Engine> {
   const { readOnly = false, connections = CONNECTIONS, role = 'cli' } = options;
-  const default_transaction_read_only = readOnly ? 'on' : 'off';
+  const own = { application_name: `delegations-${role}`, default_transaction_read_only: readOnly ? 'on' : 'off' };
   const connect = (max: number, more: { readonly onclose?: () => void } = {}) =>
     new SQL(url, {
       max,
       idleTimeout: IDLE_CONNECTION_SECONDS,
       connectionTimeout: CONNECT_SECONDS,
-      connection: { ...SETTINGS, application_name: `delegations-${role}`, default_transaction_read_only },
+      connection: { ...SETTINGS, ...own },
       ...more,
     });
   // The driver uses the connections of a pool in turn, which would keep them all open. So one is used whenever it is free, and

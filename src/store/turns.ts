@@ -21,7 +21,7 @@ export function createRounds<Item>() {
   };
 }
 
-/** Runs work of several callers, so much at once, and so much of one. What waits has its turn caller by caller. */
+/** Runs work of several callers, `atOnce` of all and `ofOne` of each. What waits has its turn caller by caller. */
 export function createTurns(atOnce: number, ofOne = atOnce) {
   const running = new Map<string, number>();
   const rounds = createRounds<() => void>();

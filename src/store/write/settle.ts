@@ -1,6 +1,7 @@
 // Settles v1 revocations that name no delegate: records, pair by pair, what the registry's state showed, or discards it.
 
 import type { Address } from '../../registry/delegation.ts';
+import type { Param } from '../engine.ts';
 import { rejectWrite, StoreError } from '../errors.ts';
 import { decodeHex, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { REVOCATION_LOGS } from '../rows/log-row.ts';
@@ -34,9 +35,9 @@ export async function recordSettlements({ tx, chainId }: ChainWriter, settlement
     const bytes = encodeHex(vault);
     // A delegate that was revoked twice is recorded with the later log.
     const last = new Map(pairs.map((pair) => [pair.delegate, pair]));
-    const rows = [...last.values()].map(({ delegate, endedBy, knownFrom = readAt }) => {
-      return [chainId, bytes, block.number, encodeHex(delegate), endedBy, knownFrom];
-    });
+    const rows: Param[][] = [];
+    for (const { delegate, endedBy, knownFrom = readAt } of last.values())
+      rows.push([chainId, bytes, block.number, encodeHex(delegate), endedBy, knownFrom]);
     await tx.each(INSERT_PAIR, rows);
     if (!complete) continue;
     const revocation = [chainId, bytes, block.number, readAt];
