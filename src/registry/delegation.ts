@@ -90,9 +90,7 @@ export function faultOfKey(key: DelegationKey): string | null {
 export function faultOfDelegation(delegation: Delegation): string | null {
   const fault = faultOfKey(delegation);
   if (fault !== null) return fault;
-  const { amount } = delegation;
-  if (KINDS[delegation.kind].amount ? !isUint256(amount) || amount === 0n : amount !== null) {
-    return `amount ${amount} is wrong for ${delegation.kind}`;
-  }
-  return null;
+  const { kind, amount } = delegation;
+  const isWrong = KINDS[kind].amount ? !isUint256(amount) || amount === 0n : amount !== null;
+  return isWrong ? `amount ${amount} is wrong for ${kind}` : null;
 }

@@ -115,21 +115,17 @@ export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
 
 function wordsOf(layout: Layout, { topics, data }: RawLog): string[] {
   const { event, indexed, fields } = layout;
-  if (topics.length !== 1 + indexed) {
-    throw new BadLogError(`${event} has ${1 + indexed} topics, not ${topics.length}`);
-  }
+  if (topics.length !== 1 + indexed) throw new BadLogError(`${event} has ${1 + indexed} topics, not ${topics.length}`);
   const words = topics.slice(1).map((topic, position) => {
-    if (typeof topic !== 'string' || !TOPIC.test(topic)) {
+    if (typeof topic !== 'string' || !TOPIC.test(topic))
       throw new BadLogError(`${event}: ${fields[position]} is not a word of 32 bytes`);
-    }
     return topic.slice(2).toLowerCase();
   });
   if (typeof data !== 'string' || !DATA.test(data))
     throw new BadLogError(`${event}: the data is not hex in words of 32 bytes`);
   const expected = 32 * (fields.length - indexed);
-  if (data.length !== 2 + 2 * expected) {
+  if (data.length !== 2 + 2 * expected)
     throw new BadLogError(`${event} has ${expected} bytes of data, not ${(data.length - 2) / 2}`);
-  }
   for (let at = 2; at < data.length; at += 64) words.push(data.slice(at, at + 64).toLowerCase());
   return words;
 }

@@ -100,21 +100,17 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
 
 /** The logs of a range of blocks, all logs of one block at a time. */
 async function* logsByBlock(store: Store, chainId: number, from: number, to: number) {
-  let block: LogRecord[] = [];
-  for (let after: LogRecord | undefined; ; ) {
+  // The last block of a page, which may have more logs on the next one.
+  let unfinished: LogRecord[] = [];
+  for (let isEnd = false; !isEnd; ) {
+    const after = unfinished.at(-1);
     const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
     const page = await store.logs(chainId, { from, to, limit: PAGE_LOGS, ...position });
-    for (const record of page) {
-      if (block[0] !== undefined && block[0].block.number !== record.block.number) {
-        yield block;
-        block = [];
-      }
-      block.push(record);
-    }
-    after = page.at(-1);
-    if (page.length < PAGE_LOGS) break;
+    const blocks = [...Map.groupBy([...unfinished, ...page], ({ block }) => block.number).values()];
+    isEnd = page.length < PAGE_LOGS;
+    unfinished = isEnd ? [] : (blocks.pop() ?? []);
+    yield* blocks;
   }
-  if (block.length > 0) yield block;
 }
 
 /** A block with its settled revocations. A settlement by the state of a block that is not exported is left out. */

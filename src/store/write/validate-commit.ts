@@ -21,15 +21,12 @@ export function requireCommit(commit: CommitInput): void {
   requireBlocks(chainId, blocks);
   const [lowest, highest] = [blocks[0], blocks.at(-1)];
   if (lowest && lowest.number <= from) reject(chainId, `block ${lowest.number} is already indexed (up to ${from})`);
-  if (highest && (highest.number > head.number || highest.timestamp > head.timestamp)) {
+  if (highest && (highest.number > head.number || highest.timestamp > head.timestamp))
     reject(chainId, `block ${highest.number} is beyond the head ${head.number}`);
-  }
-  if (highest?.number === head.number && (highest.hash !== head.hash || highest.timestamp !== head.timestamp)) {
+  if (highest?.number === head.number && (highest.hash !== head.hash || highest.timestamp !== head.timestamp))
     reject(chainId, 'the head has two hashes or times');
-  }
-  if (verified !== undefined && !(isCount(verified) && verified <= head.number)) {
+  if (verified !== undefined && !(isCount(verified) && verified <= head.number))
     reject(chainId, `verified block ${verified} is beyond the head ${head.number}`);
-  }
 }
 
 export function requireClaim(chainId: number, firstBlock: number): void {
@@ -41,14 +38,12 @@ export function requireBlocks(chainId: number, blocks: readonly BlockInput[]): v
   let before: BlockInput | undefined;
   for (const block of blocks) {
     checkRef(chainId, block);
-    if (before && (block.number <= before.number || block.timestamp < before.timestamp)) {
+    if (before && (block.number <= before.number || block.timestamp < before.timestamp))
       reject(chainId, `block ${block.number} does not follow block ${before.number}`);
-    }
     let previous = -1;
     for (const log of block.logs) {
-      if (!isCount(log.logIndex) || log.logIndex <= previous) {
+      if (!isCount(log.logIndex) || log.logIndex <= previous)
         reject(chainId, `block ${block.number}: log ${log.logIndex} does not follow log ${previous}`);
-      }
       previous = log.logIndex;
       const fault = faultOfLog(log);
       if (fault !== null) reject(chainId, `block ${block.number}, log ${log.logIndex}: ${fault}`);
