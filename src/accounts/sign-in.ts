@@ -125,8 +125,9 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
 
   return {
     /**
-     * The account that signed. A wallet with a key of its own: its address in lower case, the same on every chain. A contract wallet:
-     * `eip155:<chain>:<address>`, because the same address can be another contract on another chain. `caller` is the client's address.
+     * The account that signed. A wallet with a key of its own: its address in lower case, the same on every chain. A
+     * contract wallet: `eip155:<chain>:<address>`, because the same address can be another contract on another chain.
+     * `caller` is the client's address.
      */
     async verify(message: string, signature: string, caller: string): Promise<string> {
       if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !viem.isHex(signature))

@@ -28,7 +28,7 @@ const rowOf = (registry: string, name: string) => FUNCTIONS[`${registry}.${name}
 /** The parameters of a call, such as `address to`, in order. */
 export const paramsOf = ([registry, , name]: RegistryCall): string[] => rowOf(registry, name)[1].split(',');
 
-/** What sets a delegation, such as `delegateForToken` or `delegateERC721`. The names of token standards are as the kinds. */
+/** What sets a delegation, such as `delegateForToken` or `delegateERC721`. Token standards are named as the kinds. */
 const SETTERS: Readonly<Record<Version, string>> = { 1: 'delegateFor', 2: 'delegate' };
 const SET_KINDS: Partial<Record<Kind, string>> = { ALL: 'All', CONTRACT: 'Contract', TOKEN: 'Token' };
 

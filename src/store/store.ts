@@ -285,8 +285,8 @@ export interface ChangesCursor {
   readonly revision: number;
   readonly stamp: number;
   /**
-   * What still holds if the revision was lost: an older one, and a final block up to which history has been the same ever since.
-   * Null if no block was final.
+   * What still holds if the revision was lost: an older one, and a final block up to which history has been the same
+   * ever since. Null if no block was final.
    */
   readonly final: ChosenBlock | null;
 }

@@ -233,7 +233,7 @@ export function startDeliverer(options: DelivererOptions) {
   const ended = run();
 
   return {
-    /** Starts no attempt any more, and waits for those in flight. Attempts that take longer are aborted, and made again later. */
+    /** Starts no attempt any more, and waits for those in flight. Longer ones are aborted, and made again later. */
     async stop(graceMs: number): Promise<void> {
       isStopping = true;
       wake();
