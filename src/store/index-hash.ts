@@ -15,7 +15,7 @@ const DROPPED_BITS = 12n;
 export function createIndexHash(secret: bigint) {
   const hash = (text: string) => Number(Bun.hash.wyhash(text, secret) >> DROPPED_BITS);
   return {
-    /** Of the wallet that grants. It differs by chain, so a wallet's rows on two chains are not neighbours in an index. */
+    /** Of the wallet that grants. It differs by chain: a wallet's rows on two chains are no neighbours in an index. */
     cold: (chainId: number, from: Address) => hash(`${chainId} from ${from}`),
     /** Of the wallet that is granted to. It differs by chain too. */
     hot: (chainId: number, to: Address) => hash(`${chainId} to ${to}`),
