@@ -42,16 +42,17 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
   try {
     const settings = sandboxSettings(environment, options);
     const scenario = options.scenario === undefined ? null : openScenario(options.scenario);
+    const hasHistory = scenario === null;
     const rpcPort = requirePorts(settings, options.rpcPort);
     const folder = createFolder();
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-    print(`Starting a local chain with ${scenario === null ? 'a month of history' : options.scenario}…`);
+    print(`Starting a local chain with ${hasHistory ? 'a month of history' : options.scenario}…`);
     const startedAt = scenario?.startedAt ?? Math.floor(Date.now() / 1000) - HISTORY_DAYS * DAY_SECONDS;
     const evm = await startEvm({ since: new Date(startedAt * 1000), port: rpcPort, folder });
     cleanups.push(evm.stop);
     const activity = createActivity(evm.rpc, Math.random);
     await activity.fundTestAccounts();
-    await (scenario === null ? activity.makeHistory(startedAt) : activity.makeCalls(scenario.calls));
+    await (hasHistory ? activity.makeHistory(startedAt) : activity.makeCalls(scenario.calls));
     const databaseUrl = `sqlite:${join(folder, 'delegations.db')}`;
     const service = await startService(
       { ...settings, DATABASE_URL: databaseUrl, RPC_URL_1: evm.url },
@@ -59,7 +60,7 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
     );
     cleanups.push(service.stop);
     await waitUntilIndexed(service, evm, signal);
-    const interval = options.interval ?? (scenario === null ? DEFAULT_INTERVAL : 0);
+    const interval = options.interval ?? (hasHistory ? DEFAULT_INTERVAL : 0);
     const connection: SandboxConnection = {
       url: service.url.replace('//0.0.0.0:', '//127.0.0.1:'),
       rpcUrl: evm.url,
@@ -69,9 +70,7 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
     };
     if (options.quiet) process.stdout.write(`${JSON.stringify(connection)}\n`);
     else if (!signal.aborted)
-      print(
-        await welcomeText({ ...connection, metricsUrl: service.metricsUrl, interval, hasHistory: scenario === null }),
-      );
+      print(await welcomeText({ ...connection, metricsUrl: service.metricsUrl, interval, hasHistory }));
     await runActivity(evm, interval, signal, async () => print(`  · ${await activity.step()}`));
   } finally {
     if (signal.aborted) print('\nStopping…');

@@ -4,7 +4,6 @@
 import type { OperationBase } from '../../api/operation.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
 import {
-  type ChosenBlock,
   listPositionText,
   type PageCursor,
   pageCursorText,
@@ -14,7 +13,7 @@ import {
 import { checksummed } from '../../registry/checksum.ts';
 import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import type { Awaitable } from '../../store/engine.ts';
-import type { DetailedDelegation, ListQuery, ListSide } from '../../store/store.ts';
+import type { ChosenBlock, DetailedDelegation, ListQuery, ListSide } from '../../store/store.ts';
 import {
   type AsOf,
   chainReorganizing,

@@ -2,12 +2,11 @@
 
 import type { BlockChoice } from '../../api/params.ts';
 import { BACKFILL_BLOCKS, Problem } from '../../api/problems.ts';
-import type { ChosenBlock } from '../../feed/cursor.ts';
 import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { describeHalt, findDispute } from '../../store/halt.ts';
-import type { AnswerBlock, ChainState, Pinned, Store } from '../../store/store.ts';
+import type { AnswerBlock, ChainState, ChosenBlock, Pinned, Store } from '../../store/store.ts';
 import { clockAhead, clockBehind, lagOf } from './freshness.ts';
 import type { Service } from './service.ts';
 

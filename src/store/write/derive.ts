@@ -8,7 +8,7 @@ import { columns } from '../rows/columns.ts';
 import { decodeLog, LOG, type StoredLog } from '../rows/log-row.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { once } from '../rows/sql.ts';
-import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
+import { type ChainWriter, type LockedWriter, rewriteFrom } from './chain-writer.ts';
 import { loadSpans, writeSpans } from './span-rows.ts';
 import { type AppliedBlock, type AppliedLog, createSpanSet, namedBy } from './span-set.ts';
 
@@ -20,10 +20,7 @@ export async function deriveBlocks(writer: ChainWriter, blocks: readonly Applied
   await queueRevocations(writer, blocks);
 }
 
-export interface DerivedWallet {
-  readonly version: Version;
-  readonly wallet: Address;
-}
+export type DerivedWallet = { readonly version: Version; readonly wallet: Address };
 
 /** Derives all spans of some wallets again from their logs, in one pass over the chain's logs. */
 export async function deriveWallets(writer: ChainWriter, wallets: readonly DerivedWallet[]): Promise<void> {
@@ -31,12 +28,8 @@ export async function deriveWallets(writer: ChainWriter, wallets: readonly Deriv
   for (const { version, wallet } of wallets) {
     for (const index of ['open_from', 'closed_from'] as const) {
       const isOfWallet = 's.cold = $1 AND s.chain = $2 AND s.version = $3 AND s.from_addr = $4';
-      await tx.run(`DELETE FROM ${spansBy(tx.dialect, index, 's', isOfWallet)}`, [
-        hash.cold(chainId, wallet),
-        chainId,
-        version,
-        encodeHex(wallet),
-      ]);
+      const cells = [hash.cold(chainId, wallet), chainId, version, encodeHex(wallet)];
+      await tx.run(`DELETE FROM ${spansBy(tx.dialect, index, 's', isOfWallet)}`, cells);
     }
   }
   const names = new Set(wallets.map(({ version, wallet }) => version + wallet));
@@ -45,11 +38,10 @@ export async function deriveWallets(writer: ChainWriter, wallets: readonly Deriv
 }
 
 /** Derives every span of a chain again from its logs. */
-export async function rebuild(writer: ChainWriter): Promise<void> {
-  const state = await lockChain(writer);
+export async function rebuild(writer: LockedWriter): Promise<void> {
   await writer.tx.run('DELETE FROM span WHERE chain = $1', [writer.chainId]);
   await deriveLogs(writer, () => true);
-  await rewriteFrom(writer, state, state.firstBlock);
+  await rewriteFrom(writer, writer.before.firstBlock);
 }
 
 async function deriveLogs(writer: ChainWriter, matches: (row: Row) => boolean): Promise<void> {
