@@ -11,10 +11,7 @@ import { ALL_ANSWERED, BALANCE, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION, HISTOR
 import * as s from './shape.ts';
 
 const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
-const PAGE_PARAMS = {
-  limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE),
-  cursor: optional(p.pageCursor),
-} as const;
+const PAGE_PARAMS = { limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE), cursor: optional(p.pageCursor) } as const;
 
 /** The fields of every body. */
 const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
@@ -153,11 +150,7 @@ export const HOLDERS_OPERATION = {
     cursor: optional(p.pageCursor),
   },
   rules: [ONE_POINT_IN_TIME],
-  answer: {
-    ...ANSWER,
-    description: 'The holders.',
-    body: HOLDERS,
-  },
+  answer: { ...ANSWER, description: 'The holders.', body: HOLDERS },
   problems: [
     ...ofRegistry('any').problems,
     'cursor-gone',

@@ -80,11 +80,7 @@ export const PROBLEMS = {
     help: 'The operator of this service has not turned token gates on (`OWNERSHIP=on`).',
   },
   'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
-  'request-timeout': {
-    status: 408,
-    title: 'Request timeout',
-    help: 'The body of the request did not arrive in time.',
-  },
+  'request-timeout': { status: 408, title: 'Request timeout', help: 'The body of the request did not arrive in time.' },
   'too-many-keys': {
     status: 409,
     title: 'Too many API keys',

@@ -10,10 +10,7 @@ export const AS_OF_PARAMS = { block: optional(p.block), timestamp: optional(p.ti
 export const NUMBERS = { numbers: withDefault(p.numbers, 'number') } as const;
 
 /** What every operation of a registry takes. */
-export const COMMON_PARAMS = {
-  chainId: withDefault(p.chainId, 1),
-  ...AS_OF_PARAMS,
-} as const;
+export const COMMON_PARAMS = { chainId: withDefault(p.chainId, 1), ...AS_OF_PARAMS } as const;
 
 // The parameters of checks
 

@@ -41,9 +41,7 @@ const defineWalletBatch = <S extends Single>(single: S, summary: string) =>
     requestBody: {
       description: 'An object with `wallets`, a list of addresses.',
       content: {
-        'application/json': object({
-          wallets: { ...WALLETS, schema: { ...WALLETS.schema, maxItems: MAX_WALLETS } },
-        }),
+        'application/json': object({ wallets: { ...WALLETS, schema: { ...WALLETS.schema, maxItems: MAX_WALLETS } } }),
       },
     },
     answer: {

@@ -87,11 +87,7 @@ function blockOf({ block, chain: { chainId, verified } }: PinnedBlock): Block {
       { fields: { chainId, block: number } },
     );
   // Once a block is final, its hash need not be kept, and it is not replaced.
-  return {
-    number: String(number),
-    hash: isFinal ? null : hash,
-    text: blockText(block),
-  };
+  return { number: String(number), hash: isFinal ? null : hash, text: blockText(block) };
 }
 
 async function* answersOf(urls: readonly string[], block: Block, chainId: number, ask: Call['ask']) {

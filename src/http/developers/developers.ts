@@ -98,11 +98,7 @@ export function requireOwnPage(request: Request, { origins }: Developers): void 
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   textResponse(JSON.stringify(value), {
     status,
-    headers: {
-      'content-type': JSON_TYPE,
-      'cache-control': 'no-store',
-      ...headers,
-    },
+    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers },
   });
 
 function parseJson(text: string): unknown {

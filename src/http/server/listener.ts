@@ -58,10 +58,5 @@ function listenError(error: unknown, { host, port, names: [hostName, portName] }
 }
 
 /** Puts an IPv6 address in brackets. */
-export const serverUrl = ({
-  hostname = '',
-  port = 0,
-}: {
-  readonly hostname?: string | undefined;
-  readonly port?: number | undefined;
-}) => `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+export const serverUrl = ({ hostname = '', port = 0 }: Partial<Pick<Server<unknown>, 'hostname' | 'port'>>) =>
+  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;

@@ -6,7 +6,7 @@ import type { Budget } from '../../api/operation.ts';
 import { OPERATIONS, type Operation } from '../../api/operations.ts';
 import { Problem } from '../../api/problems.ts';
 import { nearest, parseQuery } from '../../api/query.ts';
-import { bodyLength } from '../../api/sized-response.ts';
+import { wholeBody } from '../../api/sized-response.ts';
 import type { Awaitable } from '../../store/engine.ts';
 import { renderDevelopers } from '../../web/developers/developers.ts';
 import { docsText } from '../../web/docs/docs.ts';
@@ -113,11 +113,11 @@ const chargedPage = (path: string, answer: (call: Call) => Promise<Response>): R
       longLists.requirePaid(caller);
       const ask: Call['ask'] = async (...asked) => {
         const found = await call.ask(...asked);
-        longLists.charge(caller, bodyLength(found) / ASKED_BYTES);
+        longLists.charge(caller, wholeBody(found).length / ASKED_BYTES);
         return found;
       };
       const response = await answer({ ...call, ask });
-      longLists.charge(caller, bodyLength(response) / PAGE_BYTES);
+      longLists.charge(caller, wholeBody(response).length / PAGE_BYTES);
       return response;
     },
     'anonymous',

@@ -36,10 +36,7 @@ const EXPOSED = [
   'X-Sandbox',
 ] as const satisfies readonly HeaderName[];
 
-export const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': EXPOSED.join(', '),
-};
+export const CORS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED.join(', ') };
 
 /** Null without a key. An empty header counts as none: some clients always send it. */
 export const apiKeyOf = ({ headers }: Request): string | null => headers.get('x-api-key') || null;

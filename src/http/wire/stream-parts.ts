@@ -2,10 +2,11 @@
 
 import { type StreamedBody, streamResponse } from '../../api/sized-response.ts';
 
-export interface PartsOptions {
+interface PartsOptions {
   /** Until then everything must have been sent. */
   readonly seconds: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly status?: number;
+  readonly headers: ResponseInit['headers'];
   readonly onError: ((error: unknown) => void) | undefined;
   /** Called once: when everything was sent, on an error, or when the caller has gone. */
   readonly onEnd: () => void;
@@ -15,7 +16,7 @@ export interface PartsOptions {
 export type Parts = AsyncGenerator<string | Uint8Array, unknown, void>;
 
 /** On an error the body ends without its last chunk, so that it does not look complete. */
-export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: PartsOptions): Response {
+export function streamParts(parts: Parts, { seconds, status = 200, headers, onError, onEnd }: PartsOptions): Response {
   const encoder = new TextEncoder();
   const deadline = performance.now() + 1000 * seconds;
   const sent: StreamedBody = { bytes: 0, onEnd };
@@ -50,5 +51,5 @@ export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: 
       void parts.return(undefined).catch(() => {});
     },
   });
-  return streamResponse(stream, sent, { headers });
+  return streamResponse(stream, sent, { status, headers });
 }

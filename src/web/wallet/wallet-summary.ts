@@ -41,18 +41,16 @@ function limitText({ wallets: total, isExact, unlimited, isUnlimitedExact }: Sid
   return html`, <strong class="danger">${count}without any limit</strong>`;
 }
 
-function outgoingSentence(count: SideCount, isKnown: boolean, isPast: boolean): Html {
-  const may = isPast ? 'could' : 'may';
+function outgoingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'could'): Html {
   if (count.wallets === 0)
     return isKnown
       ? html`No other wallet ${may} act for it.`
-      : html`No grant from it was found, but not everything could be read: somebody ${may} still ${isPast ? 'have acted' : 'act'} for it.`;
+      : html`No grant from it was found, but not everything could be read: somebody ${may} still ${may === 'could' ? 'have acted' : 'act'} for it.`;
   const start = figure(count.wallets, count.isExact);
   return html`${start.charAt(0).toUpperCase()}${start.slice(1)} ${wallets(count.wallets)} ${may} act for it${limitText(count, isKnown)}.`;
 }
 
-function incomingSentence(count: SideCount, isKnown: boolean, isPast: boolean): Html {
-  const may = isPast ? 'could' : 'may';
+function incomingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'could'): Html {
   if (count.wallets === 0) return isKnown ? html`It ${may} act for no other wallet.` : html`No grant to it was found.`;
   return html`It ${may} act for ${figure(count.wallets, count.isExact)} ${wallets(count.wallets)}${limitText(count, isKnown)}.`;
 }
@@ -62,8 +60,8 @@ export function renderSummary(view: WalletView, grants: WalletGrants): Html {
   const outgoing = countSide(view, 'outgoing', sides.outgoing);
   const incoming = countSide(view, 'incoming', sides.incoming);
   const isKnown = isEverythingKnown(chains);
-  const isPast = view.asOf !== '';
-  return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
+  const may = view.asOf === '' ? 'may' : 'could';
+  return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, may)} ${incomingSentence(incoming, isKnown, may)}</p>
 ${renderTiles(view, grants, outgoing, incoming)}`;
 }
 
