@@ -19,6 +19,7 @@ const AFTER_ROWS = { chains: s.arrayOf(CHAIN_ANSWER), next: NEXT } as const;
 
 const SHARED = {
   ...ofRegistry('any'),
+  rules: [ONE_POINT_IN_TIME],
   problems: [...ofRegistry('any').problems, 'cursor-gone', 'no-chain-answered'],
 } as const satisfies Partial<OperationBase>;
 
@@ -153,13 +154,17 @@ export const HOLDERS_OPERATION = {
   answer: { ...ANSWER, description: 'The holders.', body: HOLDERS },
   problems: [
     ...ofRegistry('any').problems,
-    'cursor-gone',
-    'ownership-off',
-    'block-not-kept',
-    'not-a-token',
-    'ownership-unavailable',
+    ...['cursor-gone', 'ownership-off', 'block-not-kept', 'not-a-token', 'ownership-unavailable'],
   ],
 } as const satisfies OperationBase;
+
+/** What is listed, of which chains, and when. */
+const LISTED_PARAMS = {
+  wallet: inPath(p.listedWallet),
+  ...CHAINS_PARAM,
+  ...AS_OF_PARAMS,
+  direction: optional(p.direction),
+} as const;
 
 export const ANY_LIST = {
   ...SHARED,
@@ -169,10 +174,7 @@ export const ANY_LIST = {
   summary: 'List the delegations of a wallet in both registries and on several chains',
   description: `Incoming and outgoing delegations in full detail, each with its version and chain. Chain by chain, v2 before v1, each in the order of its own list. ${CHAINS_TEXT}`,
   params: {
-    wallet: inPath(p.listedWallet),
-    ...CHAINS_PARAM,
-    ...AS_OF_PARAMS,
-    direction: optional(p.direction),
+    ...LISTED_PARAMS,
     type: optional(p.type),
     contract: optional(p.contractFilter),
     rights: optional(p.rightsFilter),
@@ -181,7 +183,6 @@ export const ANY_LIST = {
     ...NUMBERS,
     ...PAGE_PARAMS,
   },
-  rules: [ONE_POINT_IN_TIME],
   answer: {
     ...ANSWER,
     description: 'The delegations.',
@@ -196,15 +197,7 @@ export const HISTORY = {
   id: 'history',
   summary: 'List everything that a wallet ever granted or got',
   description: `Every grant in both registries, and what ended it, chain by chain, the newest grant first. A changed amount ends one grant and begins the next. A grant that was revoked in the same block is not listed. ${CHAINS_TEXT}`,
-  params: {
-    wallet: inPath(p.listedWallet),
-    ...CHAINS_PARAM,
-    ...AS_OF_PARAMS,
-    direction: optional(p.direction),
-    ...NUMBERS,
-    ...PAGE_PARAMS,
-  },
-  rules: [ONE_POINT_IN_TIME],
+  params: { ...LISTED_PARAMS, ...NUMBERS, ...PAGE_PARAMS },
   answer: {
     ...ANSWER,
     description: 'The grants.',

@@ -2,7 +2,14 @@
 
 import { type OperationBase, type ParamUse, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import { AS_OF_PARAMS, CHECK_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import {
+  AS_OF_PARAMS,
+  BODY_PROBLEMS,
+  CHECK_PARAMS,
+  NUMBERS,
+  ONE_POINT_IN_TIME,
+  ofRegistry,
+} from './registry-operation.ts';
 import { BATCH, BATCH_LINE } from './responses.ts';
 import { arrayOf, type JsonSchema, named, object, type Shape } from './shape.ts';
 
@@ -16,12 +23,7 @@ const { to, from, contract, tokenId, rights, chainId } = CHECK_PARAMS;
 export const QUESTION_PARAMS = {
   version: withDefault(p.registry, 'any'),
   check: required(p.scope),
-  chainId,
-  to,
-  from,
-  contract,
-  tokenId,
-  rights,
+  ...{ chainId, to, from, contract, tokenId, rights },
 } as const;
 export type QuestionField = keyof typeof QUESTION_PARAMS;
 
@@ -86,12 +88,5 @@ export const BATCH_OPERATION = {
     headers: ['X-As-Of-Timestamp'],
     hasETag: false,
   },
-  problems: [
-    ...ofRegistry('any').problems,
-    'no-chain-answered',
-    'request-timeout',
-    'content-too-large',
-    'too-many-questions',
-    'unsupported-media-type',
-  ],
+  problems: [...ofRegistry('any').problems, 'no-chain-answered', ...BODY_PROBLEMS],
 } as const satisfies OperationBase & { readonly version: 'any' };

@@ -158,13 +158,10 @@ export const EXAMPLES: readonly Example[] = [
     {
       changes: [
         {
-          type: 'began',
-          chainId: 1,
-          block: BLOCK,
+          ...{ type: 'began', chainId: 1, block: BLOCK },
           transactionHash: VOTE_GRANT.since.transactionHash,
           logIndex: VOTE_GRANT.since.logIndex,
-          final: true,
-          delegation: VOTE_GRANT,
+          ...{ final: true, delegation: VOTE_GRANT },
         },
       ],
       complete: true,

@@ -6,7 +6,7 @@ interface PartsOptions {
   /** Until then everything must have been sent. */
   readonly seconds: number;
   readonly status?: number;
-  readonly headers: ResponseInit['headers'];
+  readonly headers: NonNullable<ResponseInit['headers']>;
   readonly onError: ((error: unknown) => void) | undefined;
   /** Called once: when everything was sent, on an error, or when the caller has gone. */
   readonly onEnd: () => void;

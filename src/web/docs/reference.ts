@@ -124,7 +124,9 @@ const APPENDIX: readonly Section[] = [
   {
     id: 'parser',
     title: 'HTTP errors',
-    paragraphs: ['Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.'],
+    paragraphs: [
+      'Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.',
+    ],
     table: tableOf('Status', PARSER),
   },
 ];
