@@ -257,7 +257,7 @@ export const READY_OPERATION = defineStatus(
   ['Ready, with the chains that are up to date.', READINESS],
   ['not-ready'],
 );
-export const OPENAPI_OPERATION = defineStatus(
+const OPENAPI_OPERATION = defineStatus(
   'openapi',
   '/openapi.json',
   'page',
@@ -267,15 +267,9 @@ export const OPENAPI_OPERATION = defineStatus(
 
 export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;
-export type Operation =
-  | RegistryOperation
-  | AnyOperation
-  | BatchOperation
-  | WalletBatchOperation
-  | typeof NETWORKS_OPERATION
-  | typeof HEALTH_OPERATION
-  | typeof READY_OPERATION
-  | typeof OPENAPI_OPERATION;
+const STATUS_OPERATIONS = [NETWORKS_OPERATION, HEALTH_OPERATION, READY_OPERATION, OPENAPI_OPERATION] as const;
+type StatusOperation = (typeof STATUS_OPERATIONS)[number];
+export type Operation = RegistryOperation | AnyOperation | BatchOperation | WalletBatchOperation | StatusOperation;
 
 /** Both registries first, then the newest version. */
 export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
@@ -291,8 +285,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...REGISTRY_OPERATIONS,
   BATCH_OPERATION,
   ...WALLET_BATCHES,
-  NETWORKS_OPERATION,
-  HEALTH_OPERATION,
-  READY_OPERATION,
-  OPENAPI_OPERATION,
+  ...STATUS_OPERATIONS,
 ];

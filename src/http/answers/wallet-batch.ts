@@ -15,7 +15,7 @@ import {
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
-import { BODY_SECONDS, readBody } from '../wire/body.ts';
+import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
 import { streamParts } from '../wire/stream-parts.ts';
 import { ownershipOff } from './holders.ts';
 
@@ -63,12 +63,9 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
 
 function readWallets(body: string): readonly string[] {
   const refuse = (detail: string) => badRequest([{ parameter: 'wallets', detail }]);
-  let wallets: unknown;
-  try {
-    wallets = (JSON.parse(body) as { readonly wallets?: unknown } | null)?.wallets;
-  } catch {
-    throw new Problem('bad-request', 'The body is not JSON.');
-  }
+  const parsed = parseJson(body) as { readonly wallets?: unknown } | null | undefined;
+  if (parsed === undefined) throw new Problem('bad-request', 'The body is not JSON.');
+  const wallets = parsed?.wallets;
   if (!Array.isArray(wallets) || wallets.length === 0) throw refuse('must be a list of addresses in the body');
   if (wallets.length > MAX_WALLETS) throw refuse(`must have at most ${MAX_WALLETS} addresses, not ${wallets.length}`);
   const strange = wallets.findIndex((wallet) => typeof wallet !== 'string' || wallet.length > MAX_WALLET_LENGTH);

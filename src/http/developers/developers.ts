@@ -11,7 +11,7 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Sent } from '../limits/admission.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { JSON_TYPE } from '../wire/answer.ts';
-import { MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
+import { MAX_PLAIN_BYTES, parseJson, readBody } from '../wire/body.ts';
 
 export interface Developers {
   readonly accounts: Accounts;
@@ -101,17 +101,8 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers },
   });
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 export async function bodyOf(request: Request): Promise<Record<string, unknown>> {
-  const text = await readBody(request, MAX_PLAIN_BYTES);
-  const body = parseJson(text);
+  const body = parseJson(await readBody(request, MAX_PLAIN_BYTES)) ?? null;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Problem('bad-request', 'The body must be a JSON object.');
   return body as Record<string, unknown>;
