@@ -22,12 +22,6 @@ import { ownershipOff } from './holders.ts';
 /** Longer than any address. */
 const MAX_WALLET_LENGTH = 64;
 
-interface Block {
-  readonly number: string;
-  readonly hash: string | null;
-  readonly text: string;
-}
-
 export async function answerWalletBatch(operation: WalletBatchOperation, call: Call): Promise<Response> {
   const { request, query, service, ask } = call;
   const { chainId, block, timestamp } = readRequest(operation, {}, query) as { readonly chainId: number } & AsOf;
@@ -74,7 +68,7 @@ function readWallets(body: string): readonly string[] {
 }
 
 /** A block whose hash is not known must be final: otherwise a reorg would not be noticed. */
-function blockOf({ block, chain: { chainId, verified } }: PinnedBlock): Block {
+function blockOf({ block, chain: { chainId, verified } }: PinnedBlock) {
   const { number, hash } = block;
   const isFinal = number <= (verified ?? -1);
   if (hash === null && !isFinal)
@@ -86,6 +80,8 @@ function blockOf({ block, chain: { chainId, verified } }: PinnedBlock): Block {
   // Once a block is final, its hash need not be kept, and it is not replaced.
   return { number: String(number), hash: isFinal ? null : hash, text: blockText(block) };
 }
+
+type Block = ReturnType<typeof blockOf>;
 
 async function* answersOf(urls: readonly string[], block: Block, chainId: number, ask: Call['ask']) {
   let isComplete = true;

@@ -7,23 +7,18 @@ import type { Side, WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown } from './wallet-states.ts';
 import { type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 
-/** What is known of one direction. */
-interface SideCount {
-  readonly wallets: number;
-  /** Whether there can be no more of them on the chains that answered. */
-  readonly isExact: boolean;
-  /** Wallets without any limit; null if they are not known. */
-  readonly unlimited: number | null;
-  readonly isUnlimitedExact: boolean;
-}
+type SideCount = ReturnType<typeof countSide>;
 
-function countSide({ wallet }: WalletView, direction: Direction, side: Side): SideCount {
+/** What is known of one direction. */
+function countSide({ wallet }: WalletView, direction: Direction, side: Side) {
   const walletsOf = (grants: Side['grants']) =>
     grants.map(({ from, to }) => (direction === 'outgoing' ? to : from)).filter((other) => other !== wallet);
   const unlimited = new Set(walletsOf(side.unlimited ?? []));
   return {
     wallets: new Set([...walletsOf(side.grants), ...unlimited]).size,
+    /** Whether there can be no more of them on the chains that answered. */
     isExact: side.next === null,
+    /** Wallets without any limit; null if they are not known. */
     unlimited: side.unlimited === null ? null : unlimited.size,
     isUnlimitedExact: !side.hasMoreUnlimited,
   };
