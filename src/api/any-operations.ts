@@ -94,10 +94,7 @@ function defineCounterparts<S extends Side>(side: S) {
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }
 
-export const COUNTERPARTS = {
-  vaults: defineCounterparts('vaults'),
-  delegates: defineCounterparts('delegates'),
-} as const;
+export const COUNTERPARTS = { vaults: defineCounterparts('vaults'), delegates: defineCounterparts('delegates') };
 export type CounterpartsOperation = (typeof COUNTERPARTS)[Side];
 
 /** The token gate: whether a wallet, or a wallet that it may act for, owns a token, at the block of the index. */

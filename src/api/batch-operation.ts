@@ -57,7 +57,6 @@ export const QUESTION_SCHEMA = {
   additionalProperties: false,
 };
 const QUESTION: Shape<unknown> = named('Question', { schema: QUESTION_SCHEMA, definitions: {} });
-const QUESTIONS = arrayOf(QUESTION);
 
 export const BATCH_OPERATION = {
   ...ofRegistry('any'),
@@ -75,9 +74,7 @@ export const BATCH_OPERATION = {
     description:
       'An object with `questions`, or one question per line as `application/x-ndjson`. A `tokenId` above 2^53-1 must be a string.',
     content: {
-      'application/json': object({
-        questions: { ...QUESTIONS, schema: { ...QUESTIONS.schema, maxItems: MAX_QUESTIONS } },
-      }),
+      'application/json': object({ questions: arrayOf(QUESTION, { maxItems: MAX_QUESTIONS }) }),
       'application/x-ndjson': QUESTION,
     },
   },

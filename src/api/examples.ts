@@ -84,6 +84,8 @@ const FAULTS = [
   },
 ];
 
+const FAULTS_TEXT = FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ');
+
 /** Of a question about Base, where only Ethereum is served. */
 const NOT_SERVED = problemOf('unknown-chain', 'chainId 8453 is not served here.', {
   errors: [{ parameter: 'chainId', detail: '8453 is not served here' }],
@@ -121,6 +123,7 @@ const ofWallet = <Rows extends object>(wallet: string, rows: Rows) =>
   ({ wallet, complete: true, ...rows, chains: CHAINS, next: null }) as const;
 const NFT_ROW = { chainId: 1, narrower: false, grants: NFT_GRANTS };
 const VAULTS_OF_HOT = ofWallet(HOT, { vaults: [{ vault: COLD, ...NFT_ROW }] });
+const VAULTS_OF_VOTER = ofWallet(VOTER, { vaults: [] });
 const DELEGATES_OF_COLD = ofWallet(COLD, { delegates: [{ delegate: HOT, ...NFT_ROW }] });
 const holdersOf = (wallet: string, holders: ResponseOf<typeof HOLDERS_OPERATION>['holders']) =>
   ({ wallet, holds: holders.length > 0, chainId: 1, block: BLOCK, holders, next: null }) as const;
@@ -204,13 +207,7 @@ export const EXAMPLES: readonly Example[] = [
       answers: [{ result: true }, { result: '250000000' }, { result: true }, { problem: NOT_SERVED }],
     } satisfies ResponseOf<typeof BATCH_OPERATION>,
   },
-  ofWallets(
-    0,
-    'For whom may each of these wallets act on a contract?',
-    '',
-    VAULTS_OF_HOT,
-    ofWallet(VOTER, { vaults: [] }),
-  ),
+  ofWallets(0, 'For whom may each of these wallets act on a contract?', '', VAULTS_OF_HOT, VAULTS_OF_VOTER),
   ofWallets(1, 'Who may act for each of these wallets on a contract?', '', DELEGATES_OF_COLD),
   ofWallets(2, 'Which of these wallets may enter with token 42?', '&tokenId=42', HOLDERS_OF_HOT, holdersOf(VOTER, [])),
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [shown(1), shown(2), shown(3)]),
@@ -227,9 +224,7 @@ export const EXAMPLES: readonly Example[] = [
     summary: 'A right that is not bytes32, and a misspelled parameter',
     request: `${urlFor(CHECKS[2].all, { ...WALLETS, rights: 'vote' })}&chainid=1`,
     problem: 'bad-request',
-    answer: problemOf('bad-request', FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '), {
-      errors: FAULTS,
-    }),
+    answer: problemOf('bad-request', FAULTS_TEXT, { errors: FAULTS }),
   },
   example(CHECKS[2].contract, 'A delegated contract', ON_NFT, true),
   {

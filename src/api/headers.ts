@@ -2,11 +2,6 @@
 
 import { bytes32, count, integer, literal, oneOfStrings, type Shape, string, unixSeconds } from './shape.ts';
 
-interface Header {
-  readonly description: string;
-  readonly shape: Shape<unknown>;
-}
-
 export const HEADERS = {
   'X-Block-Number': { description: 'The block that the answer is true for.', shape: count },
   'X-Block-Hash': { description: 'The hash of that block, if the index has it.', shape: bytes32 },
@@ -43,7 +38,7 @@ export const HEADERS = {
     shape: string,
   },
   'X-Sandbox': { description: 'Sent by a sandbox: its chain and wallets are made up.', shape: literal('true') },
-} as const satisfies Readonly<Record<string, Header>>;
+} as const satisfies Readonly<Record<string, { readonly description: string; readonly shape: Shape<unknown> }>>;
 
 export type HeaderName = keyof typeof HEADERS;
 

@@ -52,11 +52,6 @@ function ignoredBy(scope: Scope): readonly string[] {
   return [...(needsContract ? [] : ['contract']), ...(needsTokenId ? [] : ['tokenId'])];
 }
 
-interface Wallets {
-  readonly from: string;
-  readonly to: string;
-}
-
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What a check is about. */
@@ -69,7 +64,7 @@ const SUBJECTS: Readonly<Record<Scope, string>> = {
   erc20: 'ERC-20',
 };
 
-function checkTexts(scope: Scope, { from, to }: Wallets): Pick<OperationBase, 'summary' | 'description'> {
+function checkTexts(scope: Scope, { from, to }: Readonly<Record<'from' | 'to', string>>) {
   const [subject, { needsContract, needsTokenId, answersBalance }] = [SUBJECTS[scope], SCOPES[scope]];
   if (answersBalance)
     return {
@@ -186,6 +181,7 @@ function defineList<V extends Version>(version: V) {
     ...(hasRights(version) ? RIGHTS_FILTER : {}),
     ...LIST_OPTIONS,
   };
+  const texts = [INCOMING_FIRST, orderText(version), LIST_TEXT, ...(hasRights(version) ? [RIGHTS_TEXT] : [])];
   const shared = ofRegistry(version);
   return {
     ...shared,
@@ -194,9 +190,7 @@ function defineList<V extends Version>(version: V) {
     path: `/registry/v${version}/{wallet}`,
     id: `listV${version}`,
     summary: `List the v${version} delegations of a wallet`,
-    description: [INCOMING_FIRST, orderText(version), LIST_TEXT, ...(hasRights(version) ? [RIGHTS_TEXT] : [])].join(
-      ' ',
-    ),
+    description: texts.join(' '),
     params: params as unknown as ListParams<V>,
     rules: [ONE_POINT_IN_TIME, CURSOR_NEEDS_LIMIT],
     answer: {

@@ -259,10 +259,7 @@ const faultText = ({ parameter, detail }: ParameterFault) => `${parameter} ${det
 export const problemUri = <T extends ProblemType>(type: T) => `/docs#problem-${type}` as const;
 
 /** What a refused request was refused for, as a sentence. */
-export async function problemText(
-  response: Response,
-  nameOf: (parameter: string) => string = (name) => name,
-): Promise<string> {
+export async function problemText(response: Response, nameOf: (parameter: string) => string = (name) => name) {
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;
   return describeProblem(body, nameOf) ?? `HTTP status ${response.status}`;
 }

@@ -36,11 +36,7 @@ export function wholeBody(response: Response): string | Uint8Array {
 export const isStreamed = (response: Response): boolean => isStreamedBody((response as Sized)[BODY]);
 
 /** Calls back when the body has been sent: at once, or at the end of a stream. The body of a HEAD is not sent. */
-export function onBodySent(
-  method: string,
-  response: Response,
-  onSent: (bytes: number, isComplete: boolean) => void,
-): void {
+export function onBodySent(method: string, response: Response, onSent: (bytes: number, isComplete: boolean) => void) {
   const body = method === 'HEAD' ? undefined : (response as Sized)[BODY];
   if (!isStreamedBody(body)) {
     onSent(body === undefined ? 0 : Buffer.byteLength(body), true);

@@ -19,8 +19,6 @@ function sharedParams({ params }: Single) {
   return { ...shared, chainId: withDefault(p.chainId, 1) };
 }
 
-const WALLETS = arrayOf(checksumAddress);
-
 const defineWalletBatch = <S extends Single>(single: S, summary: string) =>
   ({
     ...single,
@@ -33,9 +31,7 @@ const defineWalletBatch = <S extends Single>(single: S, summary: string) =>
     params: sharedParams(single),
     requestBody: {
       description: 'An object with `wallets`, a list of addresses.',
-      content: {
-        'application/json': object({ wallets: { ...WALLETS, schema: { ...WALLETS.schema, maxItems: MAX_WALLETS } } }),
-      },
+      content: { 'application/json': object({ wallets: arrayOf(checksumAddress, { maxItems: MAX_WALLETS }) }) },
     },
     answer: {
       description: 'The answers.',

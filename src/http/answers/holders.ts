@@ -156,11 +156,8 @@ async function findBalances(requested: Requested, { at, block }: Pinned, service
   const { counterparts, next } = await service.store.vaults(query);
   const vaults = counterparts.filter((one) => one.wallet !== wallet);
   const owners = cursor === null ? [{ wallet, granting: [] }, ...vaults] : vaults;
-  const read = await tokens.balances(
-    { chainId, blockHash: block.hash, contract, caller },
-    owners.map((one) => one.wallet),
-    tokenId,
-  );
+  const wallets = owners.map((one) => one.wallet);
+  const read = await tokens.balances({ chainId, blockHash: block.hash, contract, caller }, wallets, tokenId);
   if (read.type !== 'balances') throw unreadable(read, requested);
   const holders = owners.flatMap(({ wallet: owner, granting: delegations }, position): Holder[] => {
     const held = read.balances[position] as bigint;

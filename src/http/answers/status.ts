@@ -79,11 +79,7 @@ function registryAddress(network: Network | undefined, version: Version): string
   return address === undefined ? null : checksummed(address);
 }
 
-function proofsOf(
-  state: ChainState | undefined,
-  newestUnproven: number | undefined,
-  status: FollowerStatus | undefined,
-) {
+function proofsOf(state?: ChainState, newestUnproven?: number, status?: FollowerStatus) {
   const { bloom = 0, receipts = 0, compared = 0 } = status?.evidence ?? {};
   const blocks = bloom + receipts + compared;
   const logsFrom = newestUnproven === undefined ? state?.firstBlock : newestUnproven + 1;

@@ -38,10 +38,7 @@ export function requireAnswered(parts: readonly ChainPart[]): {
 function noneAnswered(failed: readonly FailedPart[]): Problem {
   const [only] = failed;
   if (only !== undefined && failed.length === 1) return only.problem;
-  const chains = failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) }));
+  const fields = { chains: failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) })) };
   const retryAfter = Math.min(60, ...failed.map(({ problem }) => problem.retryAfter ?? 60));
-  return new Problem('no-chain-answered', `None of the ${failed.length} chains answered.`, {
-    retryAfter,
-    fields: { chains },
-  });
+  return new Problem('no-chain-answered', `None of the ${failed.length} chains answered.`, { retryAfter, fields });
 }

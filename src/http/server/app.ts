@@ -88,12 +88,7 @@ export function createApp(options: AppOptions): App {
 }
 
 /** What the caller does not read stays in memory: it has a share of that, and a time. */
-function sentInParts(
-  received: Received,
-  response: Response,
-  more: Readonly<Record<string, string>>,
-  service: Service,
-): Response {
+function sentInParts(received: Received, response: Response, more: Readonly<Record<string, string>>, service: Service) {
   try {
     const body = wholeBody(response);
     const onEnd = service.longLists.beginSending(callerOf(received, service), body.length);
@@ -179,10 +174,7 @@ function problemPage(problem: Problem, received: Received, headers: Headers, san
 }
 
 function admit(received: Received, options: AppOptions): Awaitable<AdmissionDecision> {
-  const refuse = (error: unknown): AdmissionDecision => ({
-    headers: {},
-    refusal: problemOf(error, options, received.failed),
-  });
+  const refuse = (error: unknown) => ({ headers: {}, refusal: problemOf(error, options, received.failed) });
   try {
     const admission = options.admission?.admit(received) ?? UNLIMITED;
     return admission instanceof Promise ? admission.catch(refuse) : admission;

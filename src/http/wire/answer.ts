@@ -62,11 +62,7 @@ function answerHeaders(request: Request, budget: Budget, cache: string): Record<
   const takesKey = budget === 'keyed';
   // A shared cache would also answer callers whose key is not active.
   const scope = takesKey && apiKeyOf(request) !== null ? 'private' : 'public';
-  const headers: Record<string, string> = {
-    ...CORS,
-    'content-type': JSON_TYPE,
-    'cache-control': `${scope}, ${cache}`,
-  };
+  const headers: Record<string, string> = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': `${scope}, ${cache}` };
   if (takesKey) headers['vary'] = 'X-API-KEY';
   return headers;
 }

@@ -99,11 +99,7 @@ for (const answer of answers) {
   }
 }
 
-const WALLETS_METHOD = {
-  vaultsBatch: 'vaultsMany',
-  delegatesBatch: 'delegatesMany',
-  holdersBatch: 'holdersMany',
-} as const;
+const WALLETS_METHOD = { vaultsBatch: 'vaultsMany', delegatesBatch: 'delegatesMany', holdersBatch: 'holdersMany' };
 
 const versionOf = (operation: Operation): Values =>
   'version' in operation && operation.version !== 'any' ? { version: operation.version } : {};
@@ -127,10 +123,8 @@ function paramsOf({ path }: Operation, { request }: Example): Values {
   const [prefix = '', name] = path.split(/[{}]/);
   const wallet = name === undefined ? {} : { [name]: pathname.slice(prefix.length) };
   const query = [...searchParams].filter(([one]) => !CLIENT_DECIDES.includes(one));
-  return {
-    ...wallet,
-    ...Object.fromEntries(query.map(([one, value]) => [CLIENT_NAMES[one] ?? one, BOOLEANS[value] ?? value])),
-  };
+  const given = query.map(([one, value]) => [CLIENT_NAMES[one] ?? one, BOOLEANS[value] ?? value]);
+  return { ...wallet, ...Object.fromEntries(given) };
 }
 
 /** As the source of TypeScript. Token ids are bigints. */

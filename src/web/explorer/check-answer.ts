@@ -107,11 +107,7 @@ ${end !== null && html`<p>It was “yes” until ${dateText(end.timestamp)} (blo
 ${items.length > 0 && html`<p>It is granted only:</p><ul>${items}</ul>`}`;
 }
 
-async function grantsOfPair(
-  { from, to }: UncheckedQuestion,
-  options: CheckOptions,
-  fetchApi: FetchApi,
-): Promise<Grants> {
+async function grantsOfPair({ from, to }: UncheckedQuestion, options: CheckOptions, fetchApi: FetchApi) {
   const values = { wallet: from, direction: 'outgoing', limit: MAX_GRANTS, numbers: 'string', ...options };
   const answer = await askUrl<History>(fetchApi, anyUrl(HISTORY, values));
   if (answer instanceof Refusal || answer.next !== null) return [];

@@ -38,12 +38,7 @@ export async function renderChains(wallet: Address, chainIds: readonly number[],
 }
 
 /** The grants of the wallet on the chain, to tick. */
-export async function renderGrants(
-  wallet: Address,
-  chainId: number,
-  fetchApi: FetchApi,
-  cursor?: string,
-): Promise<Html> {
+export async function renderGrants(wallet: Address, chainId: number, fetchApi: FetchApi, cursor?: string) {
   const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
   const name = chainName(chainId);
   if (page instanceof Refusal) return notice(`The grants on ${name} cannot be listed: ${page.text}`);

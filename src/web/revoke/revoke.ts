@@ -14,11 +14,7 @@ import { type Asked, fullAddress, renderKept, renderTransactions } from './revok
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
-export async function renderRevoke(
-  queryText: string,
-  chainIds: readonly number[],
-  fetchApi: FetchApi,
-): Promise<string> {
+export async function renderRevoke(queryText: string, chainIds: readonly number[], fetchApi: FetchApi) {
   const query = readRevokeQuery(queryText, chainIds);
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(

@@ -133,11 +133,7 @@ export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<
 }
 
 /** The rows of the table, in order. */
-export async function listRows(
-  view: WalletView,
-  { sides, chains }: WalletGrants,
-  fetchApi: FetchApi,
-): Promise<Listing | Refusal> {
+export async function listRows(view: WalletView, { sides, chains }: WalletGrants, fetchApi: FetchApi) {
   const isFiltered = view.kind !== null || view.isUnlimitedOnly;
   const listing = await readDirections(view, async (one) => {
     const { grants, next } = sides[one.direction];
