@@ -116,6 +116,12 @@ const record = (position: 0 | 1 | 3, rightsText: string | null = null) => {
 };
 /** The right to vote, which one wallet has. */
 const VOTE_GRANT = record(3, 'vote');
+const { transactionHash, logIndex } = VOTE_GRANT.since;
+const VOTE_CHANGE = {
+  type: 'began',
+  ...{ chainId: 1, block: BLOCK },
+  ...{ transactionHash, logIndex, final: true, delegation: VOTE_GRANT },
+} as const;
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(1), record(0)];
 
@@ -158,20 +164,7 @@ export const EXAMPLES: readonly Example[] = [
     CHANGES_OPERATION,
     'What has changed for a wallet',
     { wallet: VOTER },
-    {
-      changes: [
-        {
-          ...{ type: 'began', chainId: 1, block: BLOCK },
-          transactionHash: VOTE_GRANT.since.transactionHash,
-          logIndex: VOTE_GRANT.since.logIndex,
-          ...{ final: true, delegation: VOTE_GRANT },
-        },
-      ],
-      complete: true,
-      chains: CHAINS,
-      end: true,
-      cursor: EXAMPLE_FEED_CURSOR,
-    },
+    { changes: [VOTE_CHANGE], complete: true, chains: CHAINS, end: true, cursor: EXAMPLE_FEED_CURSOR },
   ),
   example(
     HISTORY,

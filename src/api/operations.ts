@@ -127,11 +127,7 @@ const checksOf = <V extends Registry>(version: V) =>
   };
 
 /** By registry and scope. */
-export const CHECKS: { readonly [V in Registry]: { readonly [S in ScopeOfRegistry<V>]: CheckOf<V, S> } } = {
-  1: checksOf(1),
-  2: checksOf(2),
-  any: checksOf('any'),
-};
+export const CHECKS = { 1: checksOf(1), 2: checksOf(2), any: checksOf('any') } as const;
 
 /** The check of a scope that a registry is known to have. */
 export const checkOf = (version: Registry, scope: Scope): CheckOperation =>

@@ -110,24 +110,18 @@ export async function bodyOf(request: Request): Promise<Record<string, unknown>>
 
 const LIST_FIELDS = new Set(['after']);
 
-/** The `next` of the page before; null for the first page. */
-function readAfter({ url }: Request): number | null {
-  const { values, faults } = parseQuery(splitUrl(url).query, LIST_FIELDS);
-  const after = values.get('after') ?? null;
-  if (faults.length > 0 || (after !== null && !/^\d{1,15}$/.test(after)))
-    throw new Problem('bad-request', 'after must be the next of the page before. There are no other parameters.');
-  return after === null ? null : Number(after);
-}
-
 /** A page, newest first, and where the next one starts. */
 export async function readListPage<Row extends { readonly id: number }>(
   request: Request,
   size: number,
   list: (page: { readonly limit: number; readonly after?: number }) => Promise<Row[]>,
 ) {
-  const after = readAfter(request);
+  const { values, faults } = parseQuery(splitUrl(request.url).query, LIST_FIELDS);
+  const after = values.get('after');
+  if (faults.length > 0 || (after !== undefined && !/^\d{1,15}$/.test(after)))
+    throw new Problem('bad-request', 'after must be the next of the page before. There are no other parameters.');
   // One more than a page, to see whether another page follows.
-  const found = await list({ limit: size + 1, ...(after === null ? {} : { after }) });
+  const found = await list({ limit: size + 1, ...(after !== undefined && { after: Number(after) }) });
   const page = found.slice(0, size);
   return { page, next: found.length > page.length ? (page.at(-1)?.id ?? null) : null };
 }

@@ -16,13 +16,9 @@ export const SAMPLE_LANGUAGES = [
   { id: 'ts', name: 'TypeScript' },
   { id: 'python', name: 'Python' },
 ] as const;
-export type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number]['id'];
+type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number]['id'];
 
-const SAMPLES: Readonly<Record<SampleLanguage, (example: Example) => string>> = {
-  sh: curlSample,
-  ts: typeScriptSample,
-  python: pythonSample,
-};
+const SAMPLES = { sh: curlSample, ts: typeScriptSample, python: pythonSample };
 
 /** Null if the language has none: the client's types do not let a program send a request that is refused. */
 export const sampleOf = (language: SampleLanguage, example: Example): string | null =>

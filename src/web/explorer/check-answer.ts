@@ -115,12 +115,7 @@ async function grantsOfPair({ from, to }: UncheckedQuestion, options: CheckOptio
 }
 
 /** The newest end of a grant before which the answer was yes. The API itself is asked, so that it decides what grants what. */
-async function lastYes(
-  question: UncheckedQuestion,
-  { chainId }: CheckOptions,
-  grants: Grants,
-  fetchApi: FetchApi,
-): Promise<Grants[number]['until']> {
+async function lastYes(question: UncheckedQuestion, { chainId }: CheckOptions, grants: Grants, fetchApi: FetchApi) {
   const ends = grants.flatMap(({ until }) => until ?? []).sort((a, b) => b.block - a.block);
   for (const end of ends.slice(0, MAX_ENDS)) {
     const asked = { chainId, block: String(end.block - 1), explain: 'true', numbers: 'string' } as const;

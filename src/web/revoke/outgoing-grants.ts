@@ -9,15 +9,7 @@ import type { Address, Delegation } from '../../registry/delegation.ts';
 import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
-export interface GrantPage {
-  readonly grants: readonly Delegation[];
-  /** The indexed block that they are as of. */
-  readonly block: number;
-  /** The first indexed block, if the registry may be older. Earlier grants are unknown. */
-  readonly indexedFrom: number | null;
-  /** The cursor of the next page. */
-  readonly next: string | null;
-}
+export type GrantPage = Exclude<Awaited<ReturnType<typeof readGrants>>, Refusal>;
 
 /** About a megabyte: parsing it does not hold up other requests. */
 const PAGE_SIZE = 2000;
@@ -34,12 +26,11 @@ const pageOf = (wallet: Address, chainId: number, { limit = PAGE_SIZE, cursor }:
 export const headUrl = (wallet: Address, chainId: number): string =>
   urlFor(ANY_LIST, pageOf(wallet, chainId, { limit: 1 }));
 
-export async function readGrants(
-  wallet: Address,
-  chainId: number,
-  fetchApi: FetchApi,
-  options: PageOptions = {},
-): Promise<GrantPage | Refusal> {
+/**
+ * A page of them, as of the number of a block. `indexedFrom` is the first indexed block, if the registry may be older: earlier grants are
+ * unknown. `next` is the cursor of the next page.
+ */
+export async function readGrants(wallet: Address, chainId: number, fetchApi: FetchApi, options: PageOptions = {}) {
   const answer = await askApi(fetchApi, ANY_LIST, pageOf(wallet, chainId, options));
   if (answer instanceof Refusal) return answer;
   const [chain] = answer.chains;

@@ -28,12 +28,7 @@ const MOST = 1000;
 const CURSOR_GONE = 409;
 const TRIES = 3;
 
-export async function selectGrants(
-  wallet: Address,
-  chainId: number,
-  choice: Choice,
-  fetchApi: FetchApi,
-): Promise<Selection | Refusal> {
+export async function selectGrants(wallet: Address, chainId: number, choice: Choice, fetchApi: FetchApi) {
   const grantsTheSame = new Set([...choice.grants.values()].flatMap((key) => [...idsThatGrantTheSame(key)]));
   const named = new Set([...choice.wallets, ...[...choice.grants.values()].map(({ to }) => to)]);
   let state = emptyState();
