@@ -43,7 +43,7 @@ export const EXAMPLE_TOKENS = {
 } as const;
 
 /** The block of all delegations, and of the answers. It is final. */
-export const EXAMPLE_BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
+const BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
 
 export interface Example {
   /** The id of its operation. */
@@ -92,7 +92,6 @@ const NOT_SERVED = problemOf('unknown-chain', 'chainId 8453 is not served here.'
   chainIds: [1],
 });
 
-const BLOCK = EXAMPLE_BLOCK;
 const CHAINS = [{ chainId: 1, block: BLOCK }];
 /** A cursor has random parts, so that of a request differs. */
 export const EXAMPLE_FEED_CURSOR = 'MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg';

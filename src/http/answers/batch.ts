@@ -88,8 +88,8 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     const begun = await retried(() => beginLines(batch));
     isStreamed = true;
     // Too late is the last line, not the end of the connection.
-    const seconds = Number.POSITIVE_INFINITY;
-    return streamParts(linesOf(batch, begun), { seconds, headers, onError: service.onError, onEnd: end });
+    const sender = { answerTimeout: Number.POSITIVE_INFINITY, onError: service.onError };
+    return streamParts(linesOf(batch, begun), { headers }, end, sender);
   } finally {
     if (!isStreamed) end();
   }

@@ -44,12 +44,8 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
     const urls = wallets.map((wallet) => `${operation.path}/${encodeURIComponent(wallet)}?${asked}`);
     // Not before the body is there: a caller that sends nothing must not keep others from theirs.
     const { end } = service.longLists.begin(caller);
-    return streamParts(answersOf(urls, pinned, chainId, ask), {
-      seconds: service.answerTimeout,
-      onError: service.onError,
-      onEnd: end,
-      headers: { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-store', vary: 'X-API-KEY' },
-    });
+    const headers = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-store', vary: 'X-API-KEY' };
+    return streamParts(answersOf(urls, pinned, chainId, ask), { headers }, end, service);
   } finally {
     received.end();
   }

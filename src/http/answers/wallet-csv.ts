@@ -18,7 +18,7 @@ export async function answerWalletCsv(query: ExplorerQuery, { request, service, 
   if (query.faults.length > 0) throw badRequest(query.faults);
   const view = readWalletView(checksummed(address), query);
   if (view.chainIds.length === 0) throw badRequest([{ parameter: 'chain', detail: 'is not served here' }]);
-  const { longLists, sandbox, answerTimeout: seconds, onError } = service;
+  const { longLists, sandbox } = service;
   const end = longLists.beginFile(caller());
   // The first page comes before the status: a file that cannot be made must not start.
   const first = await readCsvPage({ ...view, cursor: '' }, ask).catch((error) => {
@@ -29,12 +29,10 @@ export async function answerWalletCsv(query: ExplorerQuery, { request, service, 
   if (first instanceof Refusal || request.method === 'HEAD') end();
   if (first instanceof Refusal)
     return pageResponse(renderNoCsv(view, first), { status: first.status, sandbox, cache: 'no-store' });
-  return streamParts(csvParts(view, first, ask), {
-    ...{ seconds, onError, onEnd: end },
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${csvName(view)}"`,
-      'cache-control': 'no-store',
-    },
-  });
+  const headers = {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${csvName(view)}"`,
+    'cache-control': 'no-store',
+  };
+  return streamParts(csvParts(view, first, ask), { headers }, end, service);
 }

@@ -91,10 +91,9 @@ export function createApp(options: AppOptions): App {
 function sentInParts(received: Received, response: Response, more: Readonly<Record<string, string>>, service: Service) {
   try {
     const body = wholeBody(response);
-    const onEnd = service.longLists.beginSending(callerOf(received, service), body.length);
-    const seconds = Math.min(service.answerTimeout, MAX_READ_SECONDS);
-    const { status, headers } = response;
-    return streamParts(slicesOf(body), { seconds, status, headers, onError: undefined, onEnd });
+    const end = service.longLists.beginSending(callerOf(received, service), body.length);
+    const answerTimeout = Math.min(service.answerTimeout, MAX_READ_SECONDS);
+    return streamParts(slicesOf(body), response, end, { answerTimeout });
   } catch (error) {
     const problem = problemOf(error, service, received.failed);
     return toResponse(refused(problem, received, service.sandbox), more);
