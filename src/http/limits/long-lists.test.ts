@@ -501,7 +501,7 @@ describe('answers that are made in memory', () => {
   test('must be read within two minutes, or the answer timeout', async () => {
     const app = appWith({ answerTimeout: 0 });
     const response = await send(app, PAGE, { key: 'first' });
-    await expect(response.text()).rejects.toThrow('Not sent within the answer timeout');
+    await expect(response.text()).rejects.toThrow('not read within the answer timeout');
     const patient = appWith({ answerTimeout: 600 });
     for (const [seconds, isRead] of [
       [119, true],

@@ -92,17 +92,20 @@ function sentInParts(received: Received, response: Response, more: Readonly<Reco
   try {
     const body = wholeBody(response);
     const end = service.longLists.beginSending(callerOf(received, service), body.length);
-    const answerTimeout = Math.min(service.answerTimeout, MAX_READ_SECONDS);
-    return streamParts(slicesOf(body), response, end, { answerTimeout });
+    const deadline = performance.now() + 1000 * Math.min(service.answerTimeout, MAX_READ_SECONDS);
+    return streamParts(slicesOf(body, deadline), response, end, { answerTimeout: Number.POSITIVE_INFINITY });
   } catch (error) {
     const problem = problemOf(error, service, received.failed);
     return toResponse(refused(problem, received, service.sandbox), more);
   }
 }
 
-async function* slicesOf(body: string | Uint8Array) {
+async function* slicesOf(body: string | Uint8Array, deadline: number) {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  for (let from = 0; from < bytes.length; from += PART_BYTES) yield bytes.subarray(from, from + PART_BYTES);
+  for (let from = 0; from < bytes.length; from += PART_BYTES) {
+    if (performance.now() > deadline) throw new Error('Answer not read within the answer timeout.');
+    yield bytes.subarray(from, from + PART_BYTES);
+  }
 }
 
 const callerOf = (received: Received, { admission }: Service): Caller =>
