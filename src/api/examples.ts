@@ -44,7 +44,7 @@ export const EXAMPLE_TOKENS = {
 } as const;
 
 /** The block of all delegations, and of the answers. It is final. */
-export const EXAMPLE_BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
+const BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
 
 export interface Example {
   /** The id of its operation. */
@@ -87,7 +87,6 @@ const NOT_SERVED = problemBody(
   }),
 );
 
-const BLOCK = EXAMPLE_BLOCK;
 const CHAINS = [{ chainId: 1, block: BLOCK }];
 
 /** What a list shows of a delegation of v2. */
@@ -109,6 +108,12 @@ const record = (position: 0 | 1 | 3, rightsText: string | null = null) => {
 };
 /** The right to vote, which one wallet has. */
 const VOTE_GRANT = record(3, 'vote');
+const { transactionHash, logIndex } = VOTE_GRANT.since;
+const VOTE_CHANGE = {
+  type: 'began',
+  ...{ chainId: 1, block: BLOCK },
+  ...{ transactionHash, logIndex, final: true, delegation: VOTE_GRANT },
+} as const;
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(1), record(0)];
 
@@ -116,6 +121,7 @@ const ofWallet = <Rows extends object>(wallet: string, rows: Rows) =>
   ({ wallet, complete: true, ...rows, chains: CHAINS, next: null }) as const;
 const NFT_ROW = { chainId: 1, narrower: false, grants: NFT_GRANTS };
 const VAULTS_OF_HOT = ofWallet(HOT, { vaults: [{ vault: COLD, ...NFT_ROW }] });
+const VAULTS_OF_VOTER = ofWallet(VOTER, { vaults: [] });
 const DELEGATES_OF_COLD = ofWallet(COLD, { delegates: [{ delegate: HOT, ...NFT_ROW }] });
 const holdersOf = (wallet: string, holders: ResponseOf<typeof HOLDERS_OPERATION>['holders']) =>
   ({ wallet, holds: holders.length > 0, chainId: 1, block: BLOCK, holders, next: null }) as const;
@@ -150,24 +156,8 @@ export const EXAMPLES: readonly Example[] = [
     CHANGES_OPERATION,
     'What has changed for a wallet',
     { wallet: VOTER },
-    {
-      changes: [
-        {
-          type: 'began',
-          chainId: 1,
-          block: BLOCK,
-          transactionHash: VOTE_GRANT.since.transactionHash,
-          logIndex: VOTE_GRANT.since.logIndex,
-          final: true,
-          delegation: VOTE_GRANT,
-        },
-      ],
-      complete: true,
-      chains: CHAINS,
-      end: true,
-      // It has random parts, so that of a request differs.
-      cursor: feedCursor.example,
-    },
+    // Its cursor has random parts, so that of a request differs.
+    { changes: [VOTE_CHANGE], complete: true, chains: CHAINS, end: true, cursor: feedCursor.example },
   ),
   example(
     HISTORY,
@@ -203,13 +193,7 @@ export const EXAMPLES: readonly Example[] = [
       answers: [{ result: true }, { result: '250000000' }, { result: true }, { problem: NOT_SERVED }],
     } satisfies ResponseOf<typeof BATCH_OPERATION>,
   },
-  ofWallets(
-    0,
-    'For whom may each of these wallets act on a contract?',
-    '',
-    VAULTS_OF_HOT,
-    ofWallet(VOTER, { vaults: [] }),
-  ),
+  ofWallets(0, 'For whom may each of these wallets act on a contract?', '', VAULTS_OF_HOT, VAULTS_OF_VOTER),
   ofWallets(1, 'Who may act for each of these wallets on a contract?', '', DELEGATES_OF_COLD),
   ofWallets(2, 'Which of these wallets may enter with token 42?', '&tokenId=42', HOLDERS_OF_HOT, holdersOf(VOTER, [])),
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [shown(1), shown(2), shown(3)]),

@@ -87,8 +87,8 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     const begun = await retried(() => beginLines(batch));
     isStreamed = true;
     // Too late is the last line, not the end of the connection.
-    const seconds = Number.POSITIVE_INFINITY;
-    return streamParts(linesOf(batch, begun), { seconds, headers, onError: service.onError, onEnd: end });
+    const sender = { answerTimeout: Number.POSITIVE_INFINITY, onError: service.onError };
+    return streamParts(linesOf(batch, begun), { headers }, end, sender);
   } finally {
     if (!isStreamed) end();
   }
@@ -188,22 +188,14 @@ const refusal = (problem: Problem) => `{"problem":${JSON.stringify(problemBody(p
 async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<string[]> {
   const { rows, long } = batch;
   const slice = rows.slice(from, from + SLICE);
-  const texts: string[] = [];
-  const positions = new Map<number, number[]>();
-  for (const [position, row] of slice.entries()) {
-    if (row instanceof Problem) {
-      texts[position] = refusal(row);
-      continue;
-    }
-    const known = positions.get(row.chainId);
-    if (known === undefined) positions.set(row.chainId, [position]);
-    else known.push(position);
-  }
-  for (const [chainId, of] of positions) {
+  const texts = slice.map((row) => (row instanceof Problem ? refusal(row) : ''));
+  const asked = [...slice.keys()].filter((position) => texts[position] === '');
+  const questionAt = (position: number) => slice[position] as ChainQuestion;
+  for (const [chainId, positions] of Map.groupBy(asked, (position) => questionAt(position).chainId)) {
     const pin = pins.get(chainId) as Pin;
-    const asked = of.map((position) => slice[position] as ChainQuestion);
-    const answered = await long.read(of.length, () => answerChain(batch, chainId, pin, asked));
-    for (const [turn, position] of of.entries()) texts[position] = answered[turn] as string;
+    const questions = positions.map(questionAt);
+    const answered = await long.read(questions.length, () => answerChain(batch, chainId, pin, questions));
+    for (const [turn, position] of positions.entries()) texts[position] = answered[turn] as string;
   }
   return texts;
 }

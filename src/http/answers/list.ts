@@ -145,8 +145,7 @@ async function begin(requested: Requested, { request, query, service, caller }: 
       const most = listed === null ? SCAN : mostNow;
       return long.read(most, () => rest(most, after));
     };
-    const { answerTimeout: seconds, onError } = service;
-    return streamParts(stretchesOf(first, read), { seconds, headers, onError, onEnd: long.end });
+    return streamParts(stretchesOf(first, read), { headers }, long.end, service);
   }
   const beginLong = () => service.longLists.begin(caller());
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);

@@ -20,21 +20,16 @@ import { CORS, JSON_TYPE } from '../wire/answer.ts';
 
 type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
 
-export interface ChainStatus {
-  readonly state: ChainState;
-  readonly lagSeconds: number;
-  /** 0 while the machine's clock can be right. */
-  readonly clockBehindSeconds: number;
-  readonly ready: boolean;
-}
+export type ChainStatus = Awaited<ReturnType<typeof chainStatuses>>[number];
 
 /** The status of every served chain that is in the store. */
-export async function chainStatuses(service: Chains): Promise<ChainStatus[]> {
+export async function chainStatuses(service: Chains) {
   const { store, chainIds, maxLag } = service;
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
     const now = service.now();
     const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : lagOf(state, now, service);
+    // 0 while the machine's clock can be right.
     const clockBehindSeconds = clockBehind(state, now, service);
     const isCurrent = clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
     const ready = state.halt === null && !state.proving && isCurrent;
@@ -84,11 +79,7 @@ function registryAddress(network: Network | undefined, version: Version): string
   return address === undefined ? null : checksummed(address);
 }
 
-function proofsOf(
-  state: ChainState | undefined,
-  newestUnproven: number | undefined,
-  status: FollowerStatus | undefined,
-) {
+function proofsOf(state?: ChainState, newestUnproven?: number, status?: FollowerStatus) {
   const { bloom = 0, receipts = 0, compared = 0 } = status?.evidence ?? {};
   const blocks = bloom + receipts + compared;
   const logsFrom = newestUnproven === undefined ? state?.firstBlock : newestUnproven + 1;

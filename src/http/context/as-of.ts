@@ -91,14 +91,8 @@ export function findWalletDispute({ chainId, disputes }: ChainState, about: Abou
  * Throws a problem if the answer may be out of date, or is about a disputed wallet. What depends on final blocks alone is true
  * however old the head is.
  */
-export function requireFresh(
-  state: ChainState,
-  reach: number,
-  now: number,
-  service: Service,
-  about: About | null = null,
-): void {
-  const disputed = about === null ? null : findWalletDispute(state, about);
+export function requireFresh(state: ChainState, reach: number, now: number, service: Service, about?: About | null) {
+  const disputed = about ? findWalletDispute(state, about) : null;
   if (disputed !== null) throw disputed;
   const { head, verified, chainId, halt, tip, firstBlock } = state;
   if (halt !== null) {
@@ -175,7 +169,7 @@ export function pinnedBy(
   { chain, stamp, block }: Pinned,
   reach: number,
   service: Service,
-  { about = null, chosen = null }: Pinning,
+  { about, chosen = null }: Pinning,
 ): PinnedBlock {
   requireFresh(chain, reach, service.now(), service, about);
   // The block and what is read as of it may come from two replicas: the second must not be behind the first.

@@ -37,11 +37,8 @@ export function requireAnswered(parts: readonly ChainPart[]): {
 function noneAnswered(failed: readonly FailedPart[]): Problem {
   const [only] = failed;
   if (only !== undefined && failed.length === 1) return only.problem;
-  const chains = failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) }));
+  const fields = { chains: failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) })) };
   const retryAfter = Math.min(60, ...failed.map(({ problem }) => problem.retryAfter ?? 60));
   const detail = only === undefined ? 'No chain is served yet.' : `None of the ${failed.length} chains answered.`;
-  return new Problem('no-chain-answered', detail, {
-    retryAfter,
-    fields: { chains },
-  });
+  return new Problem('no-chain-answered', detail, { retryAfter, fields });
 }
