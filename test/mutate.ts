@@ -222,8 +222,8 @@ async function failureOf(files: readonly string[], more: Record<string, string>,
   const code = await child.exited;
   if (code === 0) return null;
   const printed = await log.text();
-  const file = [...printed.matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? '';
-  const name = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(printed)?.[1];
+  const [before = '', name] = printed.split(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m);
+  const file = [...before.matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? '';
   return name === undefined ? `${file} (exit code ${child.signalCode ?? code})` : `${file}: ${name}`;
 }
 

@@ -75,7 +75,7 @@ describe('the package', () => {
 
 describe('installed in an empty folder, without a network', () => {
   test('the sandbox says what it needs besides', async () => {
-    const alone = await runProgram([program, 'sandbox'], { folder: project, environment: OFFLINE });
+    const alone = await runProgram([program, 'sandbox', '--port', '0'], { folder: project, environment: OFFLINE });
     expect(alone.code).toBe(2);
     const [, command = ''] = /Install it here: (npm install @nomicfoundation\/edr-\S+)$/m.exec(alone.stderr) ?? [];
     const { code, stderr } = await runProgram([...command.split(' '), '--prefer-offline'], { folder: project });

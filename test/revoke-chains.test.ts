@@ -143,7 +143,7 @@ test('a reorg while the grants are read starts the reading again', async () => {
     return response;
   });
   expect(statuses).toEqual([200, 409, 200]);
-  expect(selection).toMatchObject({ block: { number: 112 }, more: { 2: 0 } });
+  expect(selection).toMatchObject({ block: 112, more: { 2: 0 } });
   expect((selection as Selection).chosen.map(({ tokenId }) => tokenId)).toEqual([0n, 1n, 2n]);
 });
 

@@ -6,36 +6,26 @@ import { openEngine } from '../store/open.ts';
 import { decodeNumber, decodeTextOrNull } from '../store/rows/cells.ts';
 import { requireTables } from '../store/schema.ts';
 import { createKey, hashKey } from './key.ts';
-import {
-  changesRow,
-  lockOwner,
-  MAX_ID,
-  number,
-  numberOrNull,
-  type RowPage,
-  recordOf,
-  text,
-  textOrNull,
-} from './rows.ts';
+import { changesRow, field, lockOwner, MAX_ID, type RowPage, recordOf } from './rows.ts';
 import { ACCOUNT_SCHEMA, KEY_END } from './schema.ts';
 import { createSessions } from './sessions.ts';
 
 const RECORD = recordOf({
-  id: number('id'),
+  id: field.number('id'),
   /** The first characters of the key. */
-  shown: text('shown'),
-  label: text('label'),
+  shown: field.text('shown'),
+  label: field.text('label'),
   /** The owner's wallet in lower case; null for an operator's key. */
-  owner: textOrNull('owner'),
+  owner: field.textOrNull('owner'),
   /** Unix seconds, like all times here. */
-  createdAt: number('created_at'),
-  expiresAt: numberOrNull('expires_at'),
-  revokedAt: numberOrNull('revoked_at'),
-  lastUsedAt: numberOrNull('last_used_at'),
+  createdAt: field.number('created_at'),
+  expiresAt: field.numberOrNull('expires_at'),
+  revokedAt: field.numberOrNull('revoked_at'),
+  lastUsedAt: field.numberOrNull('last_used_at'),
   /** The limit of this key: `<requests>/<seconds>s`, `off` for none, null for the default of the service. */
-  rateLimit: textOrNull('rate_limit'),
+  rateLimit: field.textOrNull('rate_limit'),
   /** The key whose rate limit window this one uses, because it replaced that key; null for its own. */
-  windowId: numberOrNull('window_id'),
+  windowId: field.numberOrNull('window_id'),
 });
 export type KeyRecord = ReturnType<typeof RECORD.decode>;
 
@@ -67,7 +57,7 @@ export interface CreatedKey {
 }
 
 /** The number of uses of a key on a day. Days are counted from 1970-01-01. */
-const USE = recordOf({ id: number('u.key_id'), day: number('u.day'), uses: number('u.uses') });
+const USE = recordOf({ id: field.number('u.key_id'), day: field.number('u.day'), uses: field.number('u.uses') });
 export type KeyUse = ReturnType<typeof USE.decode>;
 
 /** How many ended keys of a wallet are kept, so that nobody can fill the table. */
@@ -113,6 +103,7 @@ export async function openAccounts(
 export type Accounts = ReturnType<typeof createAccounts>;
 
 function createAccounts(engine: Engine, secret: Uint8Array) {
+  const changes = changesRow.bind(null, engine, 'api_key');
   const one = async (where: string, value: number | Uint8Array) => {
     const [row] = await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE ${where} = $1`, [value]);
     return row === undefined ? null : RECORD.decode(row);
@@ -147,20 +138,17 @@ function createAccounts(engine: Engine, secret: Uint8Array) {
       engine.transaction(async (tx) => {
         const { owner = null, now, quota } = request;
         if (owner !== null && quota !== undefined) {
-          await lockOwner(engine, tx, owner);
+          await lockOwner(tx, owner);
           if (!(await hasRoom(tx, owner, now, quota))) return null;
         }
         return add(tx, request);
       }),
     /** One page of keys, newest first. */
     async list({ owner, after = MAX_ID, limit = KEYS_PER_PAGE }: RowPage = {}): Promise<KeyRecord[]> {
-      const rows =
-        owner === undefined
-          ? await engine.rows(`SELECT ${RECORD.sql} FROM api_key WHERE id < $1 ORDER BY id DESC LIMIT $2`, [
-              after,
-              limit,
-            ])
-          : await engine.rows(OWNER_STATEMENTS.list, [owner, after, limit]);
+      const ofAll = `SELECT ${RECORD.sql} FROM api_key WHERE id < $1 ORDER BY id DESC LIMIT $2`;
+      const rows = await (owner === undefined
+        ? engine.rows(ofAll, [after, limit])
+        : engine.rows(OWNER_STATEMENTS.list, [owner, after, limit]));
       return rows.map(RECORD.decode);
     },
     /** The key with this text, even if it is revoked or expired. */
@@ -168,21 +156,16 @@ function createAccounts(engine: Engine, secret: Uint8Array) {
     byId: (id: number) => one('id', id),
     /** False if there is no such key, or it is already revoked. */
     revoke: (id: number, now: number) =>
-      changesRow(
-        engine,
-        'UPDATE api_key SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)',
-        [id, now],
-      ),
+      changes('SET revoked_at = $2 WHERE id = $1 AND (revoked_at IS NULL OR revoked_at > $2)', [id, now]),
     /** Sets a key's `rateLimit`. False if there is no such key. */
-    setLimit: (id: number, rateLimit: string | null) =>
-      changesRow(engine, 'UPDATE api_key SET rate_limit = $2 WHERE id = $1', [id, rateLimit]),
+    setLimit: (id: number, rateLimit: string | null) => changes('SET rate_limit = $2 WHERE id = $1', [id, rateLimit]),
     /** Replaces a key, which stays active for the overlap. */
     rotate: ({ id, now, overlapSeconds, quota }: KeyRotation): Promise<CreatedKey | RotationFault> =>
       engine.transaction(async (tx) => {
         // The owner's lock comes before the row's, as in `create`, so that the two cannot deadlock.
         const [[cell] = []] = await tx.rows('SELECT owner FROM api_key WHERE id = $1', [id]);
         const owner = decodeTextOrNull(cell ?? null);
-        if (owner !== null) await lockOwner(engine, tx, owner);
+        if (owner !== null) await lockOwner(tx, owner);
         // A key with `revoked_at` was revoked or rotated before: a key is replaced only once.
         const [row] = await tx.rows(
           `SELECT ${RECORD.sql} FROM api_key WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
@@ -205,9 +188,8 @@ function createAccounts(engine: Engine, secret: Uint8Array) {
       if (uses.length === 0) return;
       await engine.transaction(async (tx) => {
         // The same order everywhere, so that two processes cannot deadlock.
-        for (const { id, day, uses: count } of [...uses].sort(
-          (one, other) => one.id - other.id || one.day - other.day,
-        )) {
+        const inOrder = uses.toSorted((one, other) => one.id - other.id || one.day - other.day);
+        for (const { id, day, uses: count } of inOrder) {
           await tx.run(
             `INSERT INTO key_use (key_id, day, uses) VALUES ($1, $2, $3)
               ON CONFLICT (key_id, day) DO UPDATE SET uses = key_use.uses + excluded.uses`,

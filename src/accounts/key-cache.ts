@@ -13,10 +13,7 @@ const FLUSHED_AT_ONCE = 500;
 const MAX_KEYS = 10_000;
 const DAY_SECONDS = 86_400;
 
-interface Lookup {
-  readonly record: KeyRecord | null;
-  readonly readAt: number;
-}
+type Lookup = { readonly record: KeyRecord | null; readonly readAt: number };
 
 export function createKeyCache(
   accounts: Accounts,
@@ -50,8 +47,7 @@ export function createKeyCache(
     }
   };
   const addUses = (id: number, day: number, count: number) => {
-    const days = uses.get(id) ?? new Map<number, number>();
-    uses.set(id, days);
+    const days = uses.getOrInsertComputed(id, () => new Map());
     days.set(day, (days.get(day) ?? 0) + count);
   };
   const timer = setInterval(() => void flush(), FLUSH_MS);
@@ -64,7 +60,7 @@ export function createKeyCache(
       throw error;
     });
     const one = { record, readAt: ticks() };
-    const [keys, others] = one.record === null ? [unknown, found] : [found, unknown];
+    const [keys, others] = record === null ? [unknown, found] : [found, unknown];
     if (keys.size >= MAX_KEYS) keys.clear();
     keys.set(text, one);
     others.delete(text);
@@ -91,8 +87,7 @@ export function createKeyCache(
     found: (text: string): KeyRecord | null => found.get(text)?.record ?? null,
     /** Reads the key from the database. Concurrent calls for one key share a lookup. */
     async lookUp(text: string, uses = 1): Promise<KeyRecord | false> {
-      const reading = pending.get(text) ?? read(text);
-      pending.set(text, reading);
+      const reading = pending.getOrInsertComputed(text, read);
       try {
         return decide(await reading, uses);
       } finally {

@@ -5,14 +5,16 @@ import { decodeNumber, decodeNumberOrNull, decodeTextOrNull } from '../store/row
 
 type Field<T> = readonly [column: string, decode: (cell: Cell) => T];
 
-export const number = (column: string): Field<number> => [column, decodeNumber];
-export const numberOrNull = (column: string): Field<number | null> => [column, decodeNumberOrNull];
-/** `T` where the column has only some texts. */
-export const text = <T extends string = string>(column: string): Field<T> => [column, (cell) => String(cell) as T];
-export const textOrNull = <T extends string = string>(column: string): Field<T | null> => [
-  column,
-  (cell) => decodeTextOrNull(cell) as T | null,
-];
+/** `T` where a column has only some texts. */
+export const field = {
+  number: (column: string): Field<number> => [column, decodeNumber],
+  numberOrNull: (column: string): Field<number | null> => [column, decodeNumberOrNull],
+  text: <T extends string = string>(column: string): Field<T> => [column, (cell) => String(cell) as T],
+  textOrNull: <T extends string = string>(column: string): Field<T | null> => [
+    column,
+    (cell) => decodeTextOrNull(cell) as T | null,
+  ],
+};
 
 type RecordOf<Fields> = { readonly [Name in keyof Fields]: Fields[Name] extends Field<infer T> ? T : never };
 
@@ -26,13 +28,13 @@ export function recordOf<const Fields extends Readonly<Record<string, Field<unkn
   };
 }
 
-/** True if the statement changed a row. */
-export const changesRow = (engine: Engine, sql: string, params: readonly Param[]): Promise<boolean> =>
-  engine.transaction(async (tx) => (await tx.rows(`${sql} RETURNING id`, params)).length > 0);
+/** Updates a table, with what follows its name in the statement. True if that changed a row. */
+export const changesRow = (engine: Engine, table: string, update: string, params: readonly Param[]): Promise<boolean> =>
+  engine.transaction(async (tx) => (await tx.rows(`UPDATE ${table} ${update} RETURNING id`, params)).length > 0);
 
 /** Serializes the requests of one owner. SQLite has one writer anyway. */
-export async function lockOwner({ dialect }: Engine, tx: WriteTransaction, owner: string): Promise<void> {
-  if (dialect.name === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
+export async function lockOwner(tx: WriteTransaction, owner: string): Promise<void> {
+  if (tx.dialect === 'postgres') await tx.run('SELECT pg_advisory_xact_lock(hashtext($1))', [owner]);
 }
 
 /** Above every id, as the start of a list. */

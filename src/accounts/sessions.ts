@@ -45,13 +45,9 @@ export function createSessions(engine: Engine, secret: Uint8Array) {
     open: (wallet: string, now: number): Promise<string> =>
       engine.transaction(async (tx) => {
         const token = randomText(32);
-        const expiresAt = now + SESSION_SECONDS;
+        const session = [hashToken(token), wallet, now + SESSION_SECONDS];
         await tx.run('DELETE FROM session WHERE expires_at <= $1', [now]);
-        await tx.run('INSERT INTO session (hash, wallet, expires_at) VALUES ($1, $2, $3)', [
-          hashToken(token),
-          wallet,
-          expiresAt,
-        ]);
+        await tx.run('INSERT INTO session (hash, wallet, expires_at) VALUES ($1, $2, $3)', session);
         await tx.run(
           `DELETE FROM session WHERE wallet = $1 AND hash NOT IN
             (SELECT hash FROM session WHERE wallet = $1 ORDER BY expires_at DESC, hash LIMIT $2)`,
@@ -61,10 +57,8 @@ export function createSessions(engine: Engine, secret: Uint8Array) {
       }),
     /** The signed-in wallet, or null. */
     async walletOf(token: string, now: number): Promise<string | null> {
-      const [[wallet] = []] = await engine.rows('SELECT wallet FROM session WHERE hash = $1 AND expires_at > $2', [
-        hashToken(token),
-        now,
-      ]);
+      const open = 'SELECT wallet FROM session WHERE hash = $1 AND expires_at > $2';
+      const [[wallet] = []] = await engine.rows(open, [hashToken(token), now]);
       return decodeTextOrNull(wallet);
     },
     close: (token: string): Promise<void> =>

@@ -31,13 +31,7 @@ export class SignInError extends Error {
   }
 }
 
-export interface SignIn {
-  /**
-   * The account that signed. A wallet with a key of its own: its address in lower case, the same on every chain. A contract wallet:
-   * `eip155:<chain>:<address>`, because the same address can be another contract on another chain. `caller` is the client's address.
-   */
-  verify(message: string, signature: string, caller: string): Promise<string>;
-}
+export type SignIn = Awaited<ReturnType<typeof createSignIn>>;
 
 /** How far `issuedAt` may be from our clock. */
 const CLOCK_SKEW_SECONDS = 600;
@@ -55,7 +49,7 @@ const MAX_BYTES = 256 * 1024;
 const GAS = '0x4c4b40';
 
 /** Loads viem here, because it takes longer to load than the rest of most commands. */
-export async function createSignIn({ sessions, origins, nodes, now, onDispute }: SignInOptions): Promise<SignIn> {
+export async function createSignIn({ sessions, origins, nodes, now, onDispute }: SignInOptions) {
   const viem = await import('viem');
   const { createSiweMessage, parseSiweMessage } = await import('viem/siwe');
   const openRpc = (url: string) => createRpc(url, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
@@ -99,18 +93,7 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
     return { address, chainId, nonce };
   }
 
-  async function useNonce(nonce: string): Promise<void> {
-    if (!(await sessions.useNonce(nonce, Math.floor(now()))))
-      throw new SignInError('The nonce was used before, or has expired. Sign in again.');
-  }
-
-  async function isContractSigned(
-    chainId: number,
-    address: Address,
-    message: string,
-    signature: Hex,
-    caller: string,
-  ): Promise<boolean> {
+  async function isContractSigned(chainId: number, address: Address, message: string, signature: Hex, caller: string) {
     const asked = providers.get(chainId) ?? [];
     if (asked.length === 0) return false;
     const runningOf = (name: number | string) => running.get(name) ?? 0;
@@ -141,7 +124,12 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
   }
 
   return {
-    async verify(message, signature, caller) {
+    /**
+     * The account that signed. A wallet with a key of its own: its address in lower case, the same on every chain. A
+     * contract wallet: `eip155:<chain>:<address>`, because the same address can be another contract on another chain.
+     * `caller` is the client's address.
+     */
+    async verify(message: string, signature: string, caller: string): Promise<string> {
       if (message.length > MAX_MESSAGE_LENGTH || signature.length > MAX_SIGNATURE_LENGTH || !viem.isHex(signature))
         throw new SignInError('Invalid sign-in message or signature.');
       const { address, chainId, nonce } = requireMessage(message);
@@ -152,7 +140,8 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
       if (!isOwn && !(await isContractSigned(chainId, address, message, signature, caller)))
         throw new SignInError('The signature is not from the wallet in the message.');
       // Used up last, so that whoever pasted a wrong signature can paste the right one.
-      await useNonce(nonce);
+      if (!(await sessions.useNonce(nonce, Math.floor(now()))))
+        throw new SignInError('The nonce was used before, or has expired. Sign in again.');
       return isOwn ? wallet : `eip155:${chainId}:${wallet}`;
     },
   };

@@ -11,10 +11,7 @@ import { ALL_ANSWERED, BALANCE, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION, HISTOR
 import * as s from './shape.ts';
 
 const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
-const PAGE_PARAMS = {
-  limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE),
-  cursor: optional(p.pageCursor),
-} as const;
+const PAGE_PARAMS = { limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE), cursor: optional(p.pageCursor) } as const;
 
 /** The fields of every body. */
 const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
@@ -22,6 +19,7 @@ const AFTER_ROWS = { chains: s.arrayOf(CHAIN_ANSWER), next: NEXT } as const;
 
 const SHARED = {
   ...ofRegistry('any'),
+  rules: [ONE_POINT_IN_TIME],
   problems: [...ofRegistry('any').problems, 'cursor-gone', 'no-chain-answered'],
 } as const satisfies Partial<OperationBase>;
 
@@ -96,10 +94,7 @@ function defineCounterparts<S extends Side>(side: S) {
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }
 
-export const COUNTERPARTS = {
-  vaults: defineCounterparts('vaults'),
-  delegates: defineCounterparts('delegates'),
-} as const;
+export const COUNTERPARTS = { vaults: defineCounterparts('vaults'), delegates: defineCounterparts('delegates') };
 export type CounterpartsOperation = (typeof COUNTERPARTS)[Side];
 
 /** The token gate: whether a wallet, or a wallet that it may act for, owns a token, at the block of the index. */
@@ -153,20 +148,20 @@ export const HOLDERS_OPERATION = {
     cursor: optional(p.pageCursor),
   },
   rules: [ONE_POINT_IN_TIME],
-  answer: {
-    ...ANSWER,
-    description: 'The holders.',
-    body: HOLDERS,
-  },
+  answer: { ...ANSWER, description: 'The holders.', body: HOLDERS },
   problems: [
     ...ofRegistry('any').problems,
-    'cursor-gone',
-    'ownership-off',
-    'block-not-kept',
-    'not-a-token',
-    'ownership-unavailable',
+    ...['cursor-gone', 'ownership-off', 'block-not-kept', 'not-a-token', 'ownership-unavailable'],
   ],
 } as const satisfies OperationBase;
+
+/** What is listed, of which chains, and when. */
+const LISTED_PARAMS = {
+  wallet: inPath(p.listedWallet),
+  ...CHAINS_PARAM,
+  ...AS_OF_PARAMS,
+  direction: optional(p.direction),
+} as const;
 
 export const ANY_LIST = {
   ...SHARED,
@@ -176,10 +171,7 @@ export const ANY_LIST = {
   summary: 'List the delegations of a wallet in both registries and on several chains',
   description: `Incoming and outgoing delegations in full detail, each with its version and chain. Chain by chain, v2 before v1, each in the order of its own list. ${CHAINS_TEXT}`,
   params: {
-    wallet: inPath(p.listedWallet),
-    ...CHAINS_PARAM,
-    ...AS_OF_PARAMS,
-    direction: optional(p.direction),
+    ...LISTED_PARAMS,
     type: optional(p.type),
     contract: optional(p.contractFilter),
     rights: optional(p.rightsFilter),
@@ -188,7 +180,6 @@ export const ANY_LIST = {
     ...NUMBERS,
     ...PAGE_PARAMS,
   },
-  rules: [ONE_POINT_IN_TIME],
   answer: {
     ...ANSWER,
     description: 'The delegations.',
@@ -203,15 +194,7 @@ export const HISTORY = {
   id: 'history',
   summary: 'List everything that a wallet ever granted or got',
   description: `Every grant in both registries, and what ended it, chain by chain, the newest grant first. A changed amount ends one grant and begins the next. A grant that was revoked in the same block is not listed. ${CHAINS_TEXT}`,
-  params: {
-    wallet: inPath(p.listedWallet),
-    ...CHAINS_PARAM,
-    ...AS_OF_PARAMS,
-    direction: optional(p.direction),
-    ...NUMBERS,
-    ...PAGE_PARAMS,
-  },
-  rules: [ONE_POINT_IN_TIME],
+  params: { ...LISTED_PARAMS, ...NUMBERS, ...PAGE_PARAMS },
   answer: {
     ...ANSWER,
     description: 'The grants.',

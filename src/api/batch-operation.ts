@@ -2,7 +2,14 @@
 
 import { type OperationBase, type ParamUse, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import { AS_OF_PARAMS, CHECK_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import {
+  AS_OF_PARAMS,
+  BODY_PROBLEMS,
+  CHECK_PARAMS,
+  NUMBERS,
+  ONE_POINT_IN_TIME,
+  ofRegistry,
+} from './registry-operation.ts';
 import { BATCH, BATCH_LINE } from './responses.ts';
 import { arrayOf, type JsonSchema, named, object, type Shape } from './shape.ts';
 
@@ -16,12 +23,7 @@ const { to, from, contract, tokenId, rights, chainId } = CHECK_PARAMS;
 export const QUESTION_PARAMS = {
   version: withDefault(p.registry, 'any'),
   check: required(p.scope),
-  chainId,
-  to,
-  from,
-  contract,
-  tokenId,
-  rights,
+  ...{ chainId, to, from, contract, tokenId, rights },
 } as const;
 export type QuestionField = keyof typeof QUESTION_PARAMS;
 
@@ -55,7 +57,6 @@ export const QUESTION_SCHEMA = {
   additionalProperties: false,
 };
 const QUESTION: Shape<unknown> = named('Question', { schema: QUESTION_SCHEMA, definitions: {} });
-const QUESTIONS = arrayOf(QUESTION);
 
 export const BATCH_OPERATION = {
   ...ofRegistry('any'),
@@ -73,9 +74,7 @@ export const BATCH_OPERATION = {
     description:
       'An object with `questions`, or one question per line as `application/x-ndjson`. A `tokenId` above 2^53-1 must be a string.',
     content: {
-      'application/json': object({
-        questions: { ...QUESTIONS, schema: { ...QUESTIONS.schema, maxItems: MAX_QUESTIONS } },
-      }),
+      'application/json': object({ questions: arrayOf(QUESTION, { maxItems: MAX_QUESTIONS }) }),
       'application/x-ndjson': QUESTION,
     },
   },
@@ -86,12 +85,5 @@ export const BATCH_OPERATION = {
     headers: ['X-As-Of-Timestamp'],
     hasETag: false,
   },
-  problems: [
-    ...ofRegistry('any').problems,
-    'no-chain-answered',
-    'request-timeout',
-    'content-too-large',
-    'too-many-questions',
-    'unsupported-media-type',
-  ],
+  problems: [...ofRegistry('any').problems, 'no-chain-answered', ...BODY_PROBLEMS],
 } as const satisfies OperationBase & { readonly version: 'any' };

@@ -101,14 +101,10 @@ function declare(registry: Registry, scope: Scope): Declaration {
   return { params: Object.fromEntries(names.map((name) => [name, QUESTION_PARAMS[name]])), rules: [], ignored };
 }
 
-const ALL_REGISTRIES = ['any', 1, 2] as const satisfies readonly Registry[];
+const declarationsOf = (registry: Registry) =>
+  new Map<Scope, Declaration>(scopesOfRegistry(registry).map((scope) => [scope, declare(registry, scope)]));
 /** By registry and scope. */
-const DECLARATIONS = new Map(
-  ALL_REGISTRIES.map((registry) => [
-    registry as Registry,
-    new Map<Scope, Declaration>(scopesOfRegistry(registry).map((scope) => [scope, declare(registry, scope)])),
-  ]),
-);
+const DECLARATIONS = { any: declarationsOf('any'), 1: declarationsOf(1), 2: declarationsOf(2) };
 
 /** Throws a bad-request problem that names all faults. */
 export function readQuestion(value: JsonValue): ChainQuestion {
@@ -156,10 +152,10 @@ function readKind(fields: ReadonlyMap<string, JsonScalar>) {
   if (scope === null && faults.length === 0) faults.push({ parameter: 'check', detail: 'is required' });
   if (scope === null || faults.length > 0) throw badRequest(faults);
   const registry: Registry = version === 'any' ? version : version === '1' ? 1 : 2;
-  const declarations = DECLARATIONS.get(registry);
-  const declaration = declarations?.get(scope);
+  const declarations = DECLARATIONS[registry];
+  const declaration = declarations.get(scope);
   if (declaration !== undefined) return { registry, scope, declaration };
-  const choices = [...(declarations?.keys() ?? [])].join(', ');
+  const choices = [...declarations.keys()].join(', ');
   const detail = `must be one of ${choices} in ${REGISTRIES[registry].segment}, not "${scope}"`;
   throw badRequest([{ parameter: 'check', detail }]);
 }

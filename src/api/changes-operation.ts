@@ -2,7 +2,7 @@
 
 import { type OperationBase, optional, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import { NUMBERS, ofRegistry } from './registry-operation.ts';
+import { CHAIN_PROBLEMS, NUMBERS, ofRegistry } from './registry-operation.ts';
 import { ALL_ANSWERED, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION } from './responses.ts';
 import * as s from './shape.ts';
 
@@ -33,16 +33,7 @@ const ENTRY = s.anyOf(DELEGATION_CHANGE, UNDO);
 
 export const CHANGES_OPERATION = {
   ...ofRegistry('any'),
-  problems: [
-    'bad-request',
-    'unknown-chain',
-    'not-ready',
-    'chain-not-ready',
-    'chain-stale',
-    'clock-skew',
-    'chain-halted',
-    'no-chain-answered',
-  ],
+  problems: ['bad-request', 'unknown-chain', ...CHAIN_PROBLEMS, 'no-chain-answered'],
   kind: 'changes',
   path: '/registry/any/changes',
   id: 'changes',

@@ -8,7 +8,8 @@ import { BATCH_OPERATION } from './batch-operation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
-import { PROBLEMS, type ProblemType, problemUri } from './problems.ts';
+import { feedCursor } from './params.ts';
+import { badRequest, Problem, type ProblemType, problemBody } from './problems.ts';
 import { urlFor } from './url.ts';
 import { WALLET_BATCHES } from './wallet-batch-operations.ts';
 
@@ -43,7 +44,7 @@ export const EXAMPLE_TOKENS = {
 } as const;
 
 /** The block of all delegations, and of the answers. It is final. */
-export const EXAMPLE_BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
+const BLOCK = { number: 100, hash: `0x${'64'.padStart(64, '0')}`, timestamp: 1_700_001_000 } as const;
 
 export interface Example {
   /** The id of its operation. */
@@ -70,11 +71,6 @@ const ON_COIN = { ...WALLETS, contract: COIN };
 const V1_WALLETS = { delegate: HOT, vault: COLD };
 const V1_ON_NFT = { ...V1_WALLETS, contract: NFT };
 
-const problemOf = (type: ProblemType, detail: string, fields: object) => {
-  const { title, status } = PROBLEMS[type];
-  return { type: problemUri(type), title, status, detail, ...fields };
-};
-
 /** Rejected parameters. */
 const FAULTS = [
   { parameter: 'chainid', detail: 'is not a known parameter; did you mean chainId?' },
@@ -85,15 +81,13 @@ const FAULTS = [
 ];
 
 /** Of a question about Base, where only Ethereum is served. */
-const NOT_SERVED = problemOf('unknown-chain', 'chainId 8453 is not served here.', {
-  errors: [{ parameter: 'chainId', detail: '8453 is not served here' }],
-  chainIds: [1],
-});
+const NOT_SERVED = problemBody(
+  new Problem('unknown-chain', 'chainId 8453 is not served here.', {
+    fields: { errors: [{ parameter: 'chainId', detail: '8453 is not served here' }], chainIds: [1] },
+  }),
+);
 
-const BLOCK = EXAMPLE_BLOCK;
 const CHAINS = [{ chainId: 1, block: BLOCK }];
-/** A cursor has random parts, so that of a request differs. */
-export const EXAMPLE_FEED_CURSOR = 'MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg';
 
 /** What a list shows of a delegation of v2. */
 const shown = (position: 1 | 2 | 3) => {
@@ -114,6 +108,12 @@ const record = (position: 0 | 1 | 3, rightsText: string | null = null) => {
 };
 /** The right to vote, which one wallet has. */
 const VOTE_GRANT = record(3, 'vote');
+const { transactionHash, logIndex } = VOTE_GRANT.since;
+const VOTE_CHANGE = {
+  type: 'began',
+  ...{ chainId: 1, block: BLOCK },
+  ...{ transactionHash, logIndex, final: true, delegation: VOTE_GRANT },
+} as const;
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(1), record(0)];
 
@@ -121,6 +121,7 @@ const ofWallet = <Rows extends object>(wallet: string, rows: Rows) =>
   ({ wallet, complete: true, ...rows, chains: CHAINS, next: null }) as const;
 const NFT_ROW = { chainId: 1, narrower: false, grants: NFT_GRANTS };
 const VAULTS_OF_HOT = ofWallet(HOT, { vaults: [{ vault: COLD, ...NFT_ROW }] });
+const VAULTS_OF_VOTER = ofWallet(VOTER, { vaults: [] });
 const DELEGATES_OF_COLD = ofWallet(COLD, { delegates: [{ delegate: HOT, ...NFT_ROW }] });
 const holdersOf = (wallet: string, holders: ResponseOf<typeof HOLDERS_OPERATION>['holders']) =>
   ({ wallet, holds: holders.length > 0, chainId: 1, block: BLOCK, holders, next: null }) as const;
@@ -155,23 +156,8 @@ export const EXAMPLES: readonly Example[] = [
     CHANGES_OPERATION,
     'What has changed for a wallet',
     { wallet: VOTER },
-    {
-      changes: [
-        {
-          type: 'began',
-          chainId: 1,
-          block: BLOCK,
-          transactionHash: VOTE_GRANT.since.transactionHash,
-          logIndex: VOTE_GRANT.since.logIndex,
-          final: true,
-          delegation: VOTE_GRANT,
-        },
-      ],
-      complete: true,
-      chains: CHAINS,
-      end: true,
-      cursor: EXAMPLE_FEED_CURSOR,
-    },
+    // Its cursor has random parts, so that of a request differs.
+    { changes: [VOTE_CHANGE], complete: true, chains: CHAINS, end: true, cursor: feedCursor.example },
   ),
   example(
     HISTORY,
@@ -207,13 +193,7 @@ export const EXAMPLES: readonly Example[] = [
       answers: [{ result: true }, { result: '250000000' }, { result: true }, { problem: NOT_SERVED }],
     } satisfies ResponseOf<typeof BATCH_OPERATION>,
   },
-  ofWallets(
-    0,
-    'For whom may each of these wallets act on a contract?',
-    '',
-    VAULTS_OF_HOT,
-    ofWallet(VOTER, { vaults: [] }),
-  ),
+  ofWallets(0, 'For whom may each of these wallets act on a contract?', '', VAULTS_OF_HOT, VAULTS_OF_VOTER),
   ofWallets(1, 'Who may act for each of these wallets on a contract?', '', DELEGATES_OF_COLD),
   ofWallets(2, 'Which of these wallets may enter with token 42?', '&tokenId=42', HOLDERS_OF_HOT, holdersOf(VOTER, [])),
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [shown(1), shown(2), shown(3)]),
@@ -230,9 +210,7 @@ export const EXAMPLES: readonly Example[] = [
     summary: 'A right that is not bytes32, and a misspelled parameter',
     request: `${urlFor(CHECKS[2].all, { ...WALLETS, rights: 'vote' })}&chainid=1`,
     problem: 'bad-request',
-    answer: problemOf('bad-request', FAULTS.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '), {
-      errors: FAULTS,
-    }),
+    answer: problemBody(badRequest(FAULTS)),
   },
   example(CHECKS[2].contract, 'A delegated contract', ON_NFT, true),
   {

@@ -2,11 +2,6 @@
 
 import { bytes32, count, integer, literal, oneOfStrings, type Shape, string, unixSeconds } from './shape.ts';
 
-interface Header {
-  readonly description: string;
-  readonly shape: Shape<unknown>;
-}
-
 export const HEADERS = {
   'X-Block-Number': { description: 'The block that the answer is true for.', shape: count },
   'X-Block-Hash': { description: 'The hash of that block, if the index has it.', shape: bytes32 },
@@ -43,16 +38,12 @@ export const HEADERS = {
     shape: string,
   },
   'X-Sandbox': { description: 'Sent by a sandbox: its chain and wallets are made up.', shape: literal('true') },
-} as const satisfies Readonly<Record<string, Header>>;
+} as const satisfies Readonly<Record<string, { readonly description: string; readonly shape: Shape<unknown> }>>;
 
 export type HeaderName = keyof typeof HEADERS;
 
 /** The headers of an answer that is true as of a block. */
 export const BLOCK_HEADERS = [
-  'X-Block-Number',
-  'X-Block-Hash',
-  'X-Block-Timestamp',
-  'X-As-Of-Timestamp',
-  'X-Indexed-From',
-  'ETag',
+  ...['X-Block-Number', 'X-Block-Hash', 'X-Block-Timestamp'],
+  ...['X-As-Of-Timestamp', 'X-Indexed-From', 'ETag'],
 ] as const satisfies readonly HeaderName[];

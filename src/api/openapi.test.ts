@@ -8,9 +8,10 @@ import { appOf, tokensOf } from '../../test/support/serving.ts';
 import type { App } from '../http/server/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { EXAMPLE_DELEGATIONS, EXAMPLE_FEED_CURSOR, EXAMPLES } from './examples.ts';
+import { EXAMPLE_DELEGATIONS, EXAMPLES } from './examples.ts';
 import { openApi, openApiText } from './openapi.ts';
 import { OPERATIONS } from './operations.ts';
+import { feedCursor } from './params.ts';
 
 const COMMITTED = `${import.meta.dir}/../../openapi.json`;
 
@@ -87,7 +88,7 @@ describe('the examples of the document', () => {
       const response = await app.fetch(new Request(`http://localhost${request}`, init));
       expect(response.status).toBe(status);
       expect(response.headers.get('content-type')).toStartWith(type);
-      const text = (await response.text()).replace(/"cursor":"[\w-]+"/, `"cursor":"${EXAMPLE_FEED_CURSOR}"`);
+      const text = (await response.text()).replace(/"cursor":"[\w-]+"/, `"cursor":"${feedCursor.example}"`);
       expect(text).toBe(JSON.stringify(value));
     });
   }

@@ -67,13 +67,14 @@ function examplesOf({ id }: OperationBase, status: number): JsonSchema {
   return { examples: examples.length === 0 ? undefined : Object.fromEntries(examples) };
 }
 
-function problemResponse(operation: OperationBase, status: number, types: readonly ProblemType[]): JsonSchema {
+function problemResponse(operation: OperationBase, [status, types]: [number, readonly ProblemType[]]) {
   const { schema } = anyOf(...types.map(problemShape));
-  return {
+  const response: JsonSchema = {
     description: types.map((type) => `\`${type}\`: ${PROBLEMS[type].title}.`).join(' '),
     headers: headerRefs([...problemHeaders(status), ...commonHeaders(operation)]),
     content: { 'application/problem+json': { schema, ...examplesOf(operation, status) } },
   };
+  return [status, response] as const;
 }
 
 /** What a parameter means, with its synonym if it has one. */
@@ -136,12 +137,7 @@ function pathItem(operation: OperationBase): JsonSchema {
           },
         },
         304: answer.hasETag ? { description: 'Not modified since the ETag in `If-None-Match`.', headers } : undefined,
-        ...Object.fromEntries(
-          [...problemsByStatus(operation)].map(([status, types]) => [
-            status,
-            problemResponse(operation, status, types),
-          ]),
-        ),
+        ...Object.fromEntries([...problemsByStatus(operation)].map((problems) => problemResponse(operation, problems))),
       },
     },
   };

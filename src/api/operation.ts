@@ -50,13 +50,6 @@ export interface Declaration {
   readonly ignored?: readonly string[];
 }
 
-/** What an operation reads from the body of a request. */
-export interface RequestBody {
-  readonly description: string;
-  /** The shape of the body, by content type. */
-  readonly content: Readonly<Record<string, Shape<unknown>>>;
-}
-
 export interface OperationBase extends Declaration {
   /** Operations of one kind have one handler. */
   readonly kind: string;
@@ -67,7 +60,8 @@ export interface OperationBase extends Declaration {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  readonly requestBody?: RequestBody;
+  /** What it reads from the body of a request: its shape, by content type. */
+  readonly requestBody?: { readonly description: string; readonly content: Readonly<Record<string, Shape<unknown>>> };
   readonly answer: {
     readonly description: string;
     readonly body: Shape<unknown>;

@@ -52,11 +52,6 @@ function ignoredBy(scope: Scope): readonly string[] {
   return [...(needsContract ? [] : ['contract']), ...(needsTokenId ? [] : ['tokenId'])];
 }
 
-interface Wallets {
-  readonly from: string;
-  readonly to: string;
-}
-
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What a check is about. */
@@ -69,7 +64,7 @@ const SUBJECTS: Readonly<Record<Scope, string>> = {
   erc20: 'ERC-20',
 };
 
-function checkTexts(scope: Scope, { from, to }: Wallets): Pick<OperationBase, 'summary' | 'description'> {
+function checkTexts(scope: Scope, { from, to }: Readonly<Record<'from' | 'to', string>>) {
   const [subject, { needsContract, needsTokenId, answersBalance }] = [SUBJECTS[scope], SCOPES[scope]];
   if (answersBalance)
     return {
@@ -132,11 +127,7 @@ const checksOf = <V extends Registry>(version: V) =>
   };
 
 /** By registry and scope. */
-export const CHECKS: { readonly [V in Registry]: { readonly [S in ScopeOfRegistry<V>]: CheckOf<V, S> } } = {
-  1: checksOf(1),
-  2: checksOf(2),
-  any: checksOf('any'),
-};
+export const CHECKS = { 1: checksOf(1), 2: checksOf(2), any: checksOf('any') } as const;
 
 /** The check of a scope that a registry is known to have. */
 export const checkOf = (version: Registry, scope: Scope): CheckOperation =>
@@ -186,6 +177,7 @@ function defineList<V extends Version>(version: V) {
     ...(hasRights(version) ? RIGHTS_FILTER : {}),
     ...LIST_OPTIONS,
   };
+  const texts = [INCOMING_FIRST, orderText(version), LIST_TEXT, ...(hasRights(version) ? [RIGHTS_TEXT] : [])];
   const shared = ofRegistry(version);
   return {
     ...shared,
@@ -194,9 +186,7 @@ function defineList<V extends Version>(version: V) {
     path: `/registry/v${version}/{wallet}`,
     id: `listV${version}`,
     summary: `List the v${version} delegations of a wallet`,
-    description: [INCOMING_FIRST, orderText(version), LIST_TEXT, ...(hasRights(version) ? [RIGHTS_TEXT] : [])].join(
-      ' ',
-    ),
+    description: texts.join(' '),
     params: params as unknown as ListParams<V>,
     rules: [ONE_POINT_IN_TIME, CURSOR_NEEDS_LIMIT],
     answer: {
@@ -257,7 +247,7 @@ export const READY_OPERATION = defineStatus(
   ['Ready, with the chains that are up to date.', READINESS],
   ['not-ready'],
 );
-export const OPENAPI_OPERATION = defineStatus(
+const OPENAPI_OPERATION = defineStatus(
   'openapi',
   '/openapi.json',
   'page',
@@ -267,15 +257,9 @@ export const OPENAPI_OPERATION = defineStatus(
 
 export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;
-export type Operation =
-  | RegistryOperation
-  | AnyOperation
-  | BatchOperation
-  | WalletBatchOperation
-  | typeof NETWORKS_OPERATION
-  | typeof HEALTH_OPERATION
-  | typeof READY_OPERATION
-  | typeof OPENAPI_OPERATION;
+const STATUS_OPERATIONS = [NETWORKS_OPERATION, HEALTH_OPERATION, READY_OPERATION, OPENAPI_OPERATION] as const;
+type StatusOperation = (typeof STATUS_OPERATIONS)[number];
+export type Operation = RegistryOperation | AnyOperation | BatchOperation | WalletBatchOperation | StatusOperation;
 
 /** Both registries first, then the newest version. */
 export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
@@ -291,8 +275,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...REGISTRY_OPERATIONS,
   BATCH_OPERATION,
   ...WALLET_BATCHES,
-  NETWORKS_OPERATION,
-  HEALTH_OPERATION,
-  READY_OPERATION,
-  OPENAPI_OPERATION,
+  ...STATUS_OPERATIONS,
 ];

@@ -282,18 +282,18 @@ const cursorParam = (longest: number, example: string, description: string): Par
 
 export const cursor = cursorParam(
   160,
-  'MTgwMDAwMDAuNDIuMTc5OTk5OTkuMy4x',
+  'MC4wLDAuYXBzdnouMy5hcHN2ei4zLGFwc3cwLjE2LjI1eDNoYyx0d3ltcWc',
   'Where the page starts, from the Link header of the previous page. All pages are as of the same block.',
 );
 /** Of several chains: it names the block of each. */
 export const pageCursor = cursorParam(
   3500,
-  'MDswOzB4ZjM5Zg',
+  'MC4wLDB4ZjM5ZixhcHN3MC4xNi4yNXgzaGMsdHd5bXFn',
   'Where the page starts: `next` of the previous page. All pages are as of the same blocks.',
 );
 export const feedCursor = cursorParam(
   3500,
-  pageCursor.example,
+  'MS0ydC0xLjI1eDNoYyxsOGFlMzk',
   'Where to continue: `cursor` of the previous page, or the id of the last event of a stream.',
 );
 

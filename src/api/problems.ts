@@ -80,11 +80,7 @@ export const PROBLEMS = {
     help: 'The operator of this service has not turned token gates on (`OWNERSHIP=on`).',
   },
   'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
-  'request-timeout': {
-    status: 408,
-    title: 'Request timeout',
-    help: 'The body of the request did not arrive in time.',
-  },
+  'request-timeout': { status: 408, title: 'Request timeout', help: 'The body of the request did not arrive in time.' },
   'too-many-keys': {
     status: 409,
     title: 'Too many API keys',
@@ -263,10 +259,7 @@ const faultText = ({ parameter, detail }: ParameterFault) => `${parameter} ${det
 export const problemUri = <T extends ProblemType>(type: T) => `/docs#problem-${type}` as const;
 
 /** What a refused request was refused for, as a sentence. */
-export async function problemText(
-  response: Response,
-  nameOf: (parameter: string) => string = (name) => name,
-): Promise<string> {
+export async function problemText(response: Response, nameOf: (parameter: string) => string = (name) => name) {
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;
   return describeProblem(body, nameOf) ?? `HTTP status ${response.status}`;
 }
@@ -277,4 +270,10 @@ export function describeProblem<Body extends Partial<ProblemBody>>(
 ): string | Body['detail'] {
   if (errors === undefined) return detail as Body['detail'];
   return errors.map(({ parameter, detail }) => faultText({ parameter: nameOf(parameter), detail })).join('; ');
+}
+
+/** As it is sent. */
+export function problemBody({ type, message, fields }: Problem) {
+  const { status, title } = PROBLEMS[type];
+  return { type: problemUri(type), title, status, detail: message, ...fields };
 }

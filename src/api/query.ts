@@ -2,14 +2,8 @@
 
 import type { ParameterFault } from './problems.ts';
 
-export interface Target {
-  readonly path: string;
-  /** Without the question mark. */
-  readonly query: string;
-}
-
-/** The path and query of a request's URL, which may be relative or malformed: `new URL` would throw. */
-export function splitUrl(url: string): Target {
+/** The path and query of a request's URL, without the question mark. It may be relative or malformed: `new URL` would throw. */
+export function splitUrl(url: string) {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
   const hash = url.indexOf('#');
   const whole = start < 0 ? '/' : url.slice(start, hash < 0 ? undefined : hash);

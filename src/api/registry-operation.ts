@@ -10,10 +10,7 @@ export const AS_OF_PARAMS = { block: optional(p.block), timestamp: optional(p.ti
 export const NUMBERS = { numbers: withDefault(p.numbers, 'number') } as const;
 
 /** What every operation of a registry takes. */
-export const COMMON_PARAMS = {
-  chainId: withDefault(p.chainId, 1),
-  ...AS_OF_PARAMS,
-} as const;
+export const COMMON_PARAMS = { chainId: withDefault(p.chainId, 1), ...AS_OF_PARAMS } as const;
 
 // The parameters of checks
 
@@ -33,17 +30,16 @@ export const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARA
 export const ONE_POINT_IN_TIME: Rule = (isGiven) =>
   isGiven('block') && isGiven('timestamp') ? { parameter: 'timestamp', detail: 'cannot be combined with block' } : null;
 
+/** With what a chain can refuse every question. */
+export const CHAIN_PROBLEMS = ['not-ready', 'chain-not-ready', 'chain-stale', 'clock-skew', 'chain-halted'] as const;
 const REGISTRY_PROBLEMS = [
-  'bad-request',
-  'unknown-chain',
-  'not-indexed',
-  'not-ready',
-  'chain-not-ready',
-  'chain-stale',
-  'clock-skew',
-  'chain-halted',
-  'wallet-disputed',
-  'not-yet-indexed',
+  ...['bad-request', 'unknown-chain', 'not-indexed'],
+  ...CHAIN_PROBLEMS,
+  ...['wallet-disputed', 'not-yet-indexed'],
+] as const satisfies readonly ProblemType[];
+/** Of operations that read a body. */
+export const BODY_PROBLEMS = [
+  ...['request-timeout', 'content-too-large', 'too-many-questions', 'unsupported-media-type'],
 ] as const satisfies readonly ProblemType[];
 
 export const ofRegistry = (registry: Registry) => {

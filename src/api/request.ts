@@ -2,17 +2,10 @@
 
 import type { Declaration, ParamUse, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
-import { badRequest, type ParameterFault } from './problems.ts';
+import { badRequest } from './problems.ts';
 import { parseQuery, type Query } from './query.ts';
 
-interface Plan {
-  /** In the order in which they are read: in the path, with a synonym, other required ones, optional ones. */
-  readonly uses: readonly (readonly [name: string, use: ParamUse])[];
-  readonly withSynonym: readonly (readonly [name: string, param: Param<unknown>, synonym: string])[];
-  /** The names that the query may have. */
-  readonly known: ReadonlySet<string>;
-  readonly ignored: ReadonlySet<string>;
-}
+type Plan = ReturnType<typeof createPlan>;
 
 const plans = new Map<Declaration, Plan>();
 
@@ -27,15 +20,23 @@ function planOf(operation: Declaration): Plan {
 
 const turnOf = (use: ParamUse) => (use.in === 'path' ? 0 : 'synonym' in use ? 1 : use.required ? 2 : 3);
 
-function createPlan({ params, ignored = [] }: Declaration): Plan {
+function createPlan({ params, ignored = [] }: Declaration) {
+  // In the order in which they are read: in the path, with a synonym, other required ones, optional ones.
   const uses = Object.entries(params).sort(([, a], [, b]) => turnOf(a) - turnOf(b));
   const withSynonym = uses.flatMap(([name, use]) =>
     'synonym' in use ? [[name, use.param, use.synonym as string] as const] : [],
   );
   const namesOf = (isRequired: boolean) =>
     uses.flatMap(([name, use]) => (use.in === 'query' && use.required === isRequired ? [name] : []));
-  const known = new Set([...namesOf(true), ...withSynonym.map(([, , synonym]) => synonym), ...namesOf(false)]);
-  return { uses, withSynonym, known, ignored: new Set(ignored) };
+  // The names that the query may have.
+  const known: ReadonlySet<string> = new Set([
+    ...namesOf(true),
+    ...withSynonym.map(([, , synonym]) => synonym),
+    ...namesOf(false),
+  ]);
+  const [names, synonyms] = [0, 2].map((column) => withSynonym.map((row) => row[column]).join(' and '));
+  const missing = `is required: send ${names}, or ${synonyms}, not one of each`;
+  return { uses, withSynonym, missing, known, ignored: new Set(ignored) as ReadonlySet<string> };
 }
 
 const leftOut = (text: string) => `. The program that sent it had no value, and wrote ${text}: leave the parameter out`;
@@ -73,7 +74,18 @@ export function readValues<O extends Declaration>(
     return undefined;
   };
   const usesSynonyms = plan.withSynonym.some(([, , synonym]) => values.has(synonym));
-  if (usesSynonyms) readSynonyms(plan, values, read, request, faults);
+  if (usesSynonyms) {
+    const { withSynonym, missing } = plan;
+    const usesNames = withSynonym.some(([name]) => values.has(name));
+    for (const [name, param, synonym] of withSynonym) {
+      const value = read(synonym, param, values.get(synonym), missing);
+      request[name] = value;
+      // If they are given under both names, the values must be equal.
+      const same = usesNames ? read(name, param, values.get(name), missing) : value;
+      if (value !== undefined && same !== undefined && value !== same)
+        faults.push({ parameter: name, detail: `differs from ${synonym}, which means the same` });
+    }
+  }
   for (const [name, use] of plan.uses) {
     if (usesSynonyms && 'synonym' in use) continue;
     const text = use.in === 'path' ? path[name] : values.get(name);
@@ -85,27 +97,4 @@ export function readValues<O extends Declaration>(
   }
   if (faults.length > 0) throw badRequest(faults);
   return request as RequestOf<O>;
-}
-
-type Read = (name: string, param: Param<unknown>, text: string | undefined, missing?: string) => unknown;
-
-/** Reads parameters that are given under their synonyms. If they are given under both names, the values must be equal. */
-function readSynonyms(
-  { withSynonym }: Plan,
-  values: ReadonlyMap<string, string>,
-  read: Read,
-  request: Record<string, unknown>,
-  faults: ParameterFault[],
-): void {
-  const usesNames = withSynonym.some(([name]) => values.has(name));
-  const [names, synonyms] = [0, 2].map((column) => withSynonym.map((row) => row[column]).join(' and '));
-  const missing = `is required: send ${names}, or ${synonyms}, not one of each`;
-  for (const [name, param, synonym] of withSynonym) {
-    const value = read(synonym, param, values.get(synonym), missing);
-    request[name] = value;
-    if (!usesNames) continue;
-    const same = read(name, param, values.get(name), missing);
-    if (value !== undefined && same !== undefined && value !== same)
-      faults.push({ parameter: name, detail: `differs from ${synonym}, which means the same` });
-  }
 }

@@ -76,8 +76,8 @@ export const oneOfIntegers = <const T extends readonly number[]>(...values: T) =
 
 export const nullable = <S extends Shape<unknown>>(of: S) =>
   shape<TypeOf<S> | null>({ oneOf: [of.schema, { type: 'null' }] }, [of]);
-export const arrayOf = <S extends Shape<unknown>>(of: S) =>
-  shape<readonly TypeOf<S>[]>({ type: 'array', items: of.schema }, [of]);
+export const arrayOf = <S extends Shape<unknown>>(of: S, limits: JsonSchema = {}) =>
+  shape<readonly TypeOf<S>[]>({ type: 'array', items: of.schema, ...limits }, [of]);
 export const anyOf = <const S extends readonly Shape<unknown>[]>(...shapes: S) =>
   shape<TypeOf<S[number]>>(
     shapes.length === 1 ? (shapes[0]?.schema as JsonSchema) : { anyOf: shapes.map(({ schema }) => schema) },

@@ -26,21 +26,17 @@ export function streamResponse(stream: ReadableStream<Uint8Array>, body: Streame
   return response;
 }
 
-/** Of a body that is sent at once. */
-export function bodyLength(response: Response): number {
+/** A body that is sent at once; empty if there is none. */
+export function wholeBody(response: Response): string | Uint8Array {
   const body = (response as Sized)[BODY];
-  return body === undefined || isStreamedBody(body) ? 0 : body.length;
+  return body === undefined || isStreamedBody(body) ? '' : body;
 }
 
 /** Whether its body is sent in parts. */
 export const isStreamed = (response: Response): boolean => isStreamedBody((response as Sized)[BODY]);
 
 /** Calls back when the body has been sent: at once, or at the end of a stream. The body of a HEAD is not sent. */
-export function onBodySent(
-  method: string,
-  response: Response,
-  onSent: (bytes: number, isComplete: boolean) => void,
-): void {
+export function onBodySent(method: string, response: Response, onSent: (bytes: number, isComplete: boolean) => void) {
   const body = method === 'HEAD' ? undefined : (response as Sized)[BODY];
   if (!isStreamedBody(body)) {
     onSent(body === undefined ? 0 : Buffer.byteLength(body), true);
@@ -53,34 +49,6 @@ export function onBodySent(
   };
 }
 
-const PART_BYTES = 64 * 1024;
-
-/** The same response in parts: `onEnd` is called when it was sent, its caller has gone, or the seconds are over. */
-export function inParts(response: Response, seconds: number, onEnd: () => void): Response {
-  const body = (response as Sized)[BODY];
-  if (body === undefined || isStreamedBody(body)) return response;
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const deadline = performance.now() + 1000 * seconds;
-  const sent: StreamedBody = { bytes: 0, onEnd };
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      if (performance.now() > deadline) {
-        controller.error(new Error('Answer not read within the answer timeout.'));
-        sent.onEnd(false);
-        return;
-      }
-      const part = bytes.subarray(sent.bytes, sent.bytes + PART_BYTES);
-      controller.enqueue(part);
-      sent.bytes += part.length;
-      if (sent.bytes < bytes.length) return;
-      controller.close();
-      sent.onEnd(true);
-    },
-    cancel: () => sent.onEnd(false),
-  });
-  return streamResponse(stream, sent, response);
-}
-
 /** Bun sends a longer response that was not ready at once in dozens of pieces, unless its body is a stream. */
 const SENT_AT_ONCE = 12_000;
 /** Of UTF-8, for a UTF-16 code unit. */
@@ -88,9 +56,8 @@ const MAX_BYTES_PER_UNIT = 3;
 
 /** The same response, in a form that is sent as one piece. The body of a HEAD is not sent, only measured. */
 export function inOnePiece(method: string, response: Response): Response {
-  const body = (response as Sized)[BODY];
-  if (method === 'HEAD' || body === undefined || isStreamedBody(body) || body.length <= SENT_AT_ONCE) return response;
-  return new Response(bufferedStream(body), response);
+  const body = wholeBody(response);
+  return method === 'HEAD' || body.length <= SENT_AT_ONCE ? response : new Response(bufferedStream(body), response);
 }
 
 /** A stream that is buffered whole is sent with its length. */

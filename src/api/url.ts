@@ -10,13 +10,13 @@ import { REGISTRIES, type Registry } from './registries.ts';
 type Values = Readonly<Record<string, string | number | bigint | undefined>>;
 
 /** The path and query of a request. */
-export const urlFor = <O extends Operation>(operation: O, values: InputOf<O>): string => buildUrl(operation, values);
+export const urlFor = <O extends Operation>(operation: O, values: InputOf<O>): string => anyUrl(operation, values);
 
-/** The same for values whose names are not known when this is compiled. */
-export const anyUrl = (operation: Pick<OperationBase, 'path'>, values: Values): string => buildUrl(operation, values);
-
-/** Sends parameters that the operation does not have too, so that the API refuses them by name. */
-function buildUrl({ path }: Pick<OperationBase, 'path'>, values: Values): string {
+/**
+ * The same for values whose names are not known when this is compiled. Parameters that the operation does not have are sent too, so
+ * that the API refuses them by name.
+ */
+export function anyUrl({ path }: Pick<OperationBase, 'path'>, values: Values): string {
   const query = new URLSearchParams();
   let target: string = path;
   for (const [name, value] of Object.entries(values)) {
@@ -48,8 +48,8 @@ export function checkUrl(question: UncheckedQuestion, options: CheckOptions = {}
   const { version, scope, from, to, contract, tokenId, rights } = question;
   const { wallets } = REGISTRIES[version];
   const values = { [wallets.to]: to, [wallets.from]: from, contract, tokenId, rights, ...options };
-  return buildUrl(checkOf(version, scope), values);
+  return anyUrl(checkOf(version, scope), values);
 }
 
 export const listUrl = (version: Version, wallet: string, options: ListOptions = {}): string =>
-  buildUrl(LISTS[version], { wallet, ...options });
+  anyUrl(LISTS[version], { wallet, ...options });

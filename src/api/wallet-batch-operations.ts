@@ -3,7 +3,7 @@
 import { COUNTERPARTS, HOLDERS_OPERATION } from './any-operations.ts';
 import { type OperationBase, type ParamUse, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import { ofRegistry } from './registry-operation.ts';
+import { BODY_PROBLEMS, ofRegistry } from './registry-operation.ts';
 import { BLOCK, REFUSED } from './responses.ts';
 import { anyOf, arrayOf, boolean, checksumAddress, described, integer, object } from './shape.ts';
 
@@ -19,15 +19,6 @@ function sharedParams({ params }: Single) {
   return { ...shared, chainId: withDefault(p.chainId, 1) };
 }
 
-const PROBLEMS = [
-  'block-not-kept',
-  'request-timeout',
-  'content-too-large',
-  'too-many-questions',
-  'unsupported-media-type',
-] as const;
-const WALLETS = arrayOf(checksumAddress);
-
 const defineWalletBatch = <S extends Single>(single: S, summary: string) =>
   ({
     ...single,
@@ -40,11 +31,7 @@ const defineWalletBatch = <S extends Single>(single: S, summary: string) =>
     params: sharedParams(single),
     requestBody: {
       description: 'An object with `wallets`, a list of addresses.',
-      content: {
-        'application/json': object({
-          wallets: { ...WALLETS, schema: { ...WALLETS.schema, maxItems: MAX_WALLETS } },
-        }),
-      },
+      content: { 'application/json': object({ wallets: arrayOf(checksumAddress, { maxItems: MAX_WALLETS }) }) },
     },
     answer: {
       description: 'The answers.',
@@ -59,7 +46,8 @@ const defineWalletBatch = <S extends Single>(single: S, summary: string) =>
     },
     problems: [
       ...ofRegistry('any').problems,
-      ...PROBLEMS,
+      'block-not-kept',
+      ...BODY_PROBLEMS,
       ...(single.kind === 'holders' ? ['ownership-off' as const] : []),
     ],
   }) as const satisfies OperationBase;

@@ -17,7 +17,7 @@ import { readConfig } from '../service/config.ts';
 import { showStatus, UsageError } from '../service/terminal.ts';
 import { openStore } from '../store/open.ts';
 import type { LogRecord, Store } from '../store/store.ts';
-import { type Command, type Invocation, requireNetwork } from './command.ts';
+import { type Command, requireNetwork } from './command.ts';
 import { writeOut } from './output.ts';
 
 export const audit: Command = {
@@ -39,12 +39,13 @@ Requires DATABASE_URL and RPC_URL_<id>. Exit code: 0 no differences, 1 differenc
   examples: ['RPC_URL_1=https://node.example delegations audit --chain 1 --pairs 10000'],
   async run(call) {
     const network = requireNetwork(call);
+    const options = { from: call.number('from'), to: call.number('to'), pairs: call.number('pairs') };
     const config = readConfig(call.environment);
     const rpcUrls = config.chains.get(network.chainId)?.rpcUrls;
     if (rpcUrls === undefined)
       throw new UsageError(`RPC_URL_${network.chainId} is missing. Set it to the provider to compare with.`);
     await using store = await openStore(config.databaseUrl, { readOnly: true });
-    const report = await auditIndex(call, network, rpcUrls, store);
+    const report = await auditIndex(options, network, rpcUrls, store);
     if (report.missing + report.surplus + report.wrong.length > 0) process.exitCode = 1;
     await writeOut(call.isSet('json') ? `${JSON.stringify(report)}\n` : formatReport(report));
   },
@@ -57,9 +58,13 @@ const BLOCKS_PER_BATCH = 20_000;
 const PAIRS_PER_LIST = 10;
 
 /** Compares the logs of final blocks one by one, then a sample of the registry's own answers. */
-async function auditIndex(call: Invocation, network: Network, rpcUrls: readonly string[], store: Store) {
+async function auditIndex(
+  { from, to, pairs = 1000 }: Readonly<Record<'from' | 'to' | 'pairs', number | undefined>>,
+  network: Network,
+  rpcUrls: readonly string[],
+  store: Store,
+) {
   const { chainId } = network;
-  const [from, to, pairs = 1000] = [call.number('from'), call.number('to'), call.number('pairs')];
   const state = await store.chain(chainId);
   if (state?.verified == null) throw new UsageError(`Chain ${chainId} has no final blocks in this database yet.`);
   const { node, scanner } = await createProviderPool(network, rpcUrls).pick(Date.now());

@@ -2,7 +2,7 @@
 
 import { CHANGES_OPERATION } from '../api/changes-operation.ts';
 import type { ResponseOf } from '../api/operation.ts';
-import { feedStart } from '../api/params.ts';
+import { feedCursor, feedStart } from '../api/params.ts';
 import { anyUrl } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
@@ -43,7 +43,7 @@ ${SOURCE_ABOUT} If no follower updates the database, its head is stale: use --fi
   examples: [
     'delegations changes --follow --start head --url http://localhost:8080',
     'delegations changes --wallet 0xC01d… --chain 1,8453 --final',
-    'delegations changes --json --cursor MS0ydC0xLTFhMHhoazV3emIsMWtxcDd3cg',
+    `delegations changes --json --cursor ${feedCursor.example}`,
   ],
   async run(call) {
     urlOf(call, undefined);

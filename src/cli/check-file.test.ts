@@ -78,6 +78,20 @@ for (const engine of ENGINES) {
         expect([byOption.code, answersOf(byOption.stdout)]).toEqual([2, [['', why]]]);
       });
 
+      test(`a cell that is too long is an error of its row, and a column check is copied, from ${source}`, async () => {
+        const rows = `from,to,check,tokenId\n${PAIR},mine,\n${PAIR},mine,${'1'.repeat(5000)}\n${PAIR},,\n`;
+        const { code, stdout, stderr } = await check('--csv', fileOf(rows), '--rights', 'vote');
+        expect([code, answersOf(stdout)]).toEqual([
+          2,
+          [
+            ['true', ''],
+            ['', 'tokenId is too long'],
+            ['true', ''],
+          ],
+        ]);
+        expect(stderr).toContain('Columns copied unchanged: check\n');
+      });
+
       test(`both registries can be checked, by option and by column, from ${source}`, async () => {
         // A v1 grant has no right, and counts for every right.
         const single = await check('--from', COLD, '--to', HOT, '--any', '--rights', 'mint');
@@ -227,7 +241,7 @@ for (const engine of ENGINES) {
     const HOTS = Array.from({ length: 3000 }, (_, turn) => address(0x1000 + turn));
     /** Batches of rows come between the request for the chosen block and the one that confirms it. */
     const MIDWAY = 'POST 2';
-    const AFTER_THE_LAST_ROW = 'GET 2';
+    const AFTER_THE_LAST_ROW = 'GET 3';
     const REORG = 'Chain 1 had a reorg at block 102 while the file was being checked.';
 
     test('midway stops the command: two branches are never mixed', async () => {
@@ -283,6 +297,21 @@ for (const engine of ENGINES) {
       expect(stderr).toContain('Block 101 of chain 1 is not final and the service does not know its hash');
     });
 
+    test('is not the only way in which answers change: a repair of the block also stops it', async () => {
+      for (const at of [MIDWAY, AFTER_THE_LAST_ROW]) {
+        const world = await growing(HOTS);
+        const change = async () => {
+          const { epoch = 0 } = (await world.store.chain(1)) ?? {};
+          await world.store.repair({ chainId: 1, epoch, blocks: [now(101, [granted('ALL')])] });
+        };
+        const { code, stderr } = await checkDuring(world, HOTS, { at, change });
+        expect(code).toBe(2);
+        expect(stderr).toContain(
+          'History up to block 102 of chain 1 changed while the file was being checked. Discard',
+        );
+      }
+    });
+
     for (const [when, more] of [
       ['midway', 3000],
       ['after the last row', 0],
@@ -321,8 +350,8 @@ describe('a service without batches', () => {
       const server = Bun.serve({
         hostname: '127.0.0.1',
         port: 0,
-        fetch: ({ method }) =>
-          method === 'POST'
+        fetch: ({ method, url }) =>
+          method === 'POST' || url.includes('/changes')
             ? Response.json(problem, { status })
             : new Response('false', { headers: { 'x-block-number': '9', 'x-block-hash': `0x${'9'.repeat(64)}` } }),
       });
@@ -384,6 +413,6 @@ describe('the rate limit of the service', () => {
     const { code, stdout } = await runCommand(['check', '--csv', file, '--url', String(server.url)]);
     await server.stop(true);
     await store.close();
-    expect([code, stdout, requests]).toEqual([0, `from,to,result,error\n${PAIR},true,\n`, 6]);
+    expect([code, stdout, requests]).toEqual([0, `from,to,result,error\n${PAIR},true,\n`, 10]);
   });
 });

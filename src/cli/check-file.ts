@@ -36,9 +36,14 @@ const OTHER_NAMES: Readonly<Partial<Record<QuestionField, readonly string[]>>> =
   chainId: ['network', 'chain'],
   version: ['registry'],
 };
+/** A column `check` is no field: files have their own. */
 const NAMES = new Map(
-  FIELDS.flatMap((field) => [field.toLowerCase(), ...(OTHER_NAMES[field] ?? [])].map((name) => [name, field])),
+  FIELDS.flatMap((field) =>
+    [...(field === 'check' ? [] : [field.toLowerCase()]), ...(OTHER_NAMES[field] ?? [])].map((name) => [name, field]),
+  ),
 );
+/** Longer than any value. */
+const MAX_CELL = 200;
 
 export async function checkFile(call: Invocation, ask: Ask, file: string): Promise<void> {
   const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
@@ -131,6 +136,8 @@ function readRow(cells: readonly string[], columns: Columns, width: number, defa
       const at = columns[field];
       const text = at === undefined ? '' : decodeCell(cells[at] ?? '');
       if (text === null) return `${field} is not valid UTF-8`;
+      // One cell must not make the whole batch too large.
+      if (text.length > MAX_CELL) return `${field} is too long`;
       if (text.trim() !== '') fields[field] = text.trim();
     }
     const { version = '', check, contract, tokenId, rights } = fields;
@@ -190,7 +197,7 @@ async function askBatch(questions: readonly Fields[], pinned: PinnedBlock, ask: 
   const block = chain !== undefined && 'block' in chain ? chain.block : null;
   if (block !== null) await blocks.requireSame(pinned, block);
   return (answers as Batch['answers']).map((one) => {
-    if ('problem' in one) return fault(describeProblem(one.problem) ?? '');
+    if ('problem' in one) return fault(describeProblem(one.problem));
     const result = String(one.result);
     if (block === null || !/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
     return { result, error: '' };

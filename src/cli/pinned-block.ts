@@ -1,12 +1,15 @@
-// Pins the block of each chain for a CSV check, and makes sure by its hash that all rows are answered at that block.
+// Pins the block of each chain for a CSV check, and makes sure that all rows are answered at that block: by its hash, and by the feed
+// of changes that its history is not rewritten meanwhile.
 
 import { MAX_QUESTIONS } from '../api/batch-operation.ts';
+import { CHANGES_OPERATION } from '../api/changes-operation.ts';
+import type { ResponseOf } from '../api/operation.ts';
 import { CHECKS } from '../api/operations.ts';
 import { problemText } from '../api/problems.ts';
 import { type CheckOptions, urlFor } from '../api/url.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Invocation } from './command.ts';
-import { type Ask, NO_SERVICE } from './query-target.ts';
+import { type Ask, jsonOf, NO_SERVICE } from './query-target.ts';
 import { chainIdOf, optionName, whenOf } from './question-options.ts';
 
 export interface PinnedBlock {
@@ -14,6 +17,8 @@ export interface PinnedBlock {
   readonly block: number;
   /** Null if only the block's number is known. */
   readonly hash: string | null;
+  /** The end of the feed of changes before the first row: all of them, or only final ones if the chain is stale. Null if it has none. */
+  readonly feed: { readonly final: 'true' | 'false'; readonly cursor: string } | null;
 }
 
 /** The block that an answer names. */
@@ -33,6 +38,17 @@ export function createPinnedBlocks(call: Invocation, ask: Ask) {
   const askBlock = (chainId: number, when: CheckOptions) =>
     ask(urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
 
+  const askChanges = (chainId: number, params: object) =>
+    ask(urlFor(CHANGES_OPERATION, { chainId, limit: 1, ...params }));
+
+  async function feedOf(chainId: number): Promise<PinnedBlock['feed']> {
+    for (const final of ['false', 'true'] as const) {
+      const response = await askChanges(chainId, { start: 'head', final });
+      if (response.ok) return { final, cursor: (await jsonOf<ResponseOf<typeof CHANGES_OPERATION>>(response)).cursor };
+    }
+    return null;
+  }
+
   async function isFinal(chainId: number, block: number): Promise<boolean> {
     if (final.has(chainId)) return true;
     const response = await askBlock(chainId, { block: 'finalized' });
@@ -41,6 +57,7 @@ export function createPinnedBlocks(call: Invocation, ask: Ask) {
   }
 
   async function pin(chainId: number): Promise<PinnedBlock | string> {
+    const feed = await feedOf(chainId);
     const response = await askBlock(chainId, whenOf(call));
     // A question of the whole file is at fault as a whole; one chain of several is not.
     if (!response.ok && chainId === chainIdOf(call)) throw new UsageError(await problemText(response, optionName));
@@ -55,7 +72,7 @@ export function createPinnedBlocks(call: Invocation, ask: Ask) {
     if (limit !== null && mostAtOnce === 1) process.stderr.write(limitText(limit));
     // Each question counts as a request, so a limited caller may not send more at once than its limit.
     mostAtOnce = Math.max(1, Math.min(limit?.most ?? MAX_QUESTIONS, MAX_QUESTIONS));
-    return { chainId, block, hash };
+    return { chainId, block, hash, feed };
   }
 
   /** Throws if an answer is not from the pinned block. */
@@ -78,13 +95,20 @@ export function createPinnedBlocks(call: Invocation, ask: Ask) {
     async confirm(): Promise<void> {
       for (const pinned of await Promise.all(known.values())) {
         if (typeof pinned === 'string') continue;
-        const { chainId, block } = pinned;
+        const { chainId, block, feed } = pinned;
         const response = await askBlock(chainId, { block });
-        if (!response.ok)
-          throw new UsageError(
-            `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await problemText(response)} ${DISCARD}`,
-          );
+        const changes = feed && (await askChanges(chainId, feed));
+        for (const failed of [response, changes])
+          if (failed?.ok === false)
+            throw new UsageError(
+              `Block ${block} of chain ${chainId} could not be confirmed after the last row: ${await problemText(failed)} ${DISCARD}`,
+            );
         await requireSame(pinned, blockOf(response));
+        const [first] = changes === null ? [] : (await jsonOf<ResponseOf<typeof CHANGES_OPERATION>>(changes)).changes;
+        if (first?.type === 'undo' && first.block.number < block)
+          throw new UsageError(
+            `History up to block ${block} of chain ${chainId} changed while the file was being checked. ${DISCARD}`,
+          );
       }
     },
   };

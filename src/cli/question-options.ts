@@ -120,7 +120,7 @@ export const whenOf = (call: Invocation): Pick<CheckOptions, 'chainId' | 'block'
   ...timesOf(call),
 });
 
-export function timesOf(call: Invocation): Pick<CheckOptions, 'block' | 'timestamp'> {
+function timesOf(call: Invocation): Pick<CheckOptions, 'block' | 'timestamp'> {
   const [block, time] = [given(call, 'block'), given(call, 'timestamp')];
   if (block !== undefined && time !== undefined) throw new UsageError('--block and --time cannot be combined.');
   return { block, timestamp: time };

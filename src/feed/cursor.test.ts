@@ -1,7 +1,9 @@
 // Tests that a cursor is valid in its own list only, and only as it was made.
 
 import { describe, expect, test } from 'bun:test';
-import { listPositionText, pageCursorText, readListPosition, readPageCursor } from './cursor.ts';
+import * as p from '../api/params.ts';
+import { listPositionText, pageCursorText, readFeedCursor, readListPosition, readPageCursor } from './cursor.ts';
+import { feedIdentity } from './feed.ts';
 
 describe('a cursor', () => {
   const position = {
@@ -29,6 +31,12 @@ describe('a cursor', () => {
       expect(readPageCursor(pageCursorText({ ...cursor, chosen: [bad] }, 'list'), 'list')).toBeNull();
     for (const text of ['', '2.1.1.1.1', '0.1.1.1', '0.1.1.1.1.1', '0.01.1.1.1', '0.1!.1.1.1', '0.-1.1.1.1'])
       expect(readListPosition(text)).toBeNull();
+  });
+
+  test('that the documentation shows is one', () => {
+    expect(readFeedCursor(`${p.feedCursor.example}`, feedIdentity([1], {}, false))?.get(1)?.position.block).toBe(100);
+    expect(readListPosition(readPageCursor(`${p.cursor.example}`, 'example')?.after ?? '')).not.toBeNull();
+    expect(readPageCursor(`${p.pageCursor.example}`, 'example')?.after).toBe('0xf39f');
   });
 
   test('that was tampered with is none', () => {

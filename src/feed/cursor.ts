@@ -2,7 +2,7 @@
 // was not made here.
 
 import { endOfBlock, isEndOfBlock, STEPS } from '../store/change-position.ts';
-import type { ChangePosition, ChangesCursor, ListPosition } from '../store/store.ts';
+import type { ChangePosition, ChangesCursor, ChosenBlock, ListPosition } from '../store/store.ts';
 
 /** Digits and lower-case letters: a cursor may have many chains. */
 const RADIX = 36;
@@ -73,16 +73,9 @@ const feedCursors = cursorsOf<FeedCursor>(
 );
 export const { text: feedCursorText, read: readFeedCursor } = feedCursors;
 
-/** The block that a chain is read as of, and the revision and stamp of the history that it was chosen in. */
-export interface ChosenBlock {
-  readonly block: number;
-  readonly revision: number;
-  readonly stamp: number;
-}
-
 /** Where a page of a list ended. */
 export interface PageCursor {
-  /** In the order of the request's chains; null for a chain that did not answer. */
+  /** What each chain is read as of, in the order of the request; null for a chain that did not answer. */
   readonly chosen: readonly (ChosenBlock | null)[];
   /** The index of the chain in the request, and of the section in the chain. */
   readonly chain: number;

@@ -3,15 +3,7 @@
 import type { NumberMode } from '../api/params.ts';
 import type { DelegationKey } from '../registry/delegation.ts';
 import { endOfBlock } from '../store/change-position.ts';
-import type {
-  ChainState,
-  Change,
-  ChangesCursor,
-  ChangesFilter,
-  ChangesPage,
-  ChangesQuery,
-  Store,
-} from '../store/store.ts';
+import type { Change, ChangesCursor, ChangesFilter, ChangesPage, ChangesQuery, Store } from '../store/store.ts';
 import type { FeedCursor } from './cursor.ts';
 import { changeText, undoText } from './delegation-json.ts';
 
@@ -91,12 +83,10 @@ export interface FeedReading {
   readonly cursor: Map<number, ChangesCursor>;
 }
 
-export const beginReading = (cursor: FeedCursor): FeedReading => ({
-  texts: [],
-  count: 0,
-  scanned: 0,
-  cursor: new Map(cursor),
-});
+export const beginReading = (from: FeedCursor): FeedReading => {
+  const cursor = new Map(from);
+  return { texts: [], count: 0, scanned: 0, cursor };
+};
 
 export interface ReadingBounds {
   /** The most entries. */
@@ -116,7 +106,7 @@ export async function readChain(
   reading: FeedReading,
   { limit, mostScanned, signal }: ReadingBounds,
   read: (query: Omit<ChangesQuery, 'limit'>) => Promise<(ChangesPage & { readonly scanned: number }) | null>,
-): Promise<{ readonly isEnd: boolean; readonly chain: ChainState | null }> {
+): Promise<{ readonly isEnd: boolean; readonly chain: ChangesPage['chain'] | null }> {
   const { isFinal, filter, mode } = feed;
   while (reading.count < limit && reading.scanned < mostScanned && !signal?.aborted) {
     const place: Place = { cursor: reading.cursor.get(chainId) ?? null };

@@ -1,7 +1,7 @@
 // The tools of the MCP server: questions to the API, with the parameters of its operations.
 
 import { COUNTERPARTS, HISTORY, HOLDERS_OPERATION } from '../api/any-operations.ts';
-import type { OperationBase } from '../api/operation.ts';
+import { type OperationBase, requiredParams } from '../api/operation.ts';
 import { CHECKS, checkOf, NETWORKS_OPERATION } from '../api/operations.ts';
 import { scopesOfRegistry } from '../api/registries.ts';
 import { type Explanation, isGranted } from '../api/responses.ts';
@@ -75,10 +75,7 @@ const CHECK_PARAM = {
   description: `What is asked. ${SCOPES.map((scope) => `${scope}: ${CHECKS.any[scope].summary}.`).join(' ')} A broader delegation satisfies a narrower check. Without it: all, or contract if a contract is given; required with a tokenId.`,
 };
 
-const checkSchema = (): JsonSchema => {
-  const all = Object.assign({}, ...SCOPES.map((scope) => propertiesOf(CHECKS.any[scope])));
-  return schemaOf({ check: CHECK_PARAM, ...all }, ['from', 'to']);
-};
+const CHECK_PARAMS = Object.assign({}, ...SCOPES.map((scope) => propertiesOf(CHECKS.any[scope])));
 
 function checkUrlOf({ check, ...given }: Arguments): string {
   const [scope, ...others] = check === undefined ? impliedScopes(SCOPES, given) : SCOPES.filter((one) => one === check);
@@ -88,49 +85,49 @@ function checkUrlOf({ check, ...given }: Arguments): string {
   return anyUrl(operation, { ...readArguments(given, operation), numbers: 'string', explain: 'true' });
 }
 
-const chainIdOf = ({ chainId = CHECKS.any.all.params.chainId.default }: Arguments) => Number(chainId);
-
 const CHECK_TEXT =
   '`from` is the cold wallet that granted, `to` the hot wallet that wants to act. A grant in either registry counts.';
 const UNKNOWN_TEXT = 'An error means unknown, not no.';
 
+/** A tool that asks a check. */
+const checkTool = (name: string, title: string, question: string, tellsDelegations: boolean): Tool => ({
+  name,
+  title,
+  description: `${question} ${CHECK_TEXT} ${UNKNOWN_TEXT}`,
+  inputSchema: schemaOf({ check: CHECK_PARAM, ...CHECK_PARAMS }, ['from', 'to']),
+  urlOf: checkUrlOf,
+  answerOf(body, { chainId = CHECKS.any.all.params.chainId.default }) {
+    const { result, delegations, block } = body as Explanation;
+    const grants = tellsDelegations ? { delegations } : {};
+    return { mayAct: isGranted({ result }), result, ...grants, chainId: Number(chainId), block };
+  },
+});
+
 /** A tool that asks one operation. */
 function listTool(name: string, operation: OperationBase): Tool {
-  const { params, summary, description } = operation;
-  const required = Object.keys(params).filter((param) => params[param]?.required);
   return {
     name,
-    title: summary,
-    description: `${description} ${UNKNOWN_TEXT}`,
-    inputSchema: schemaOf(propertiesOf(operation), required),
+    title: operation.summary,
+    description: `${operation.description} ${UNKNOWN_TEXT}`,
+    inputSchema: schemaOf(propertiesOf(operation), requiredParams(operation)),
     urlOf: (given) => anyUrl(operation, { limit: ROWS, ...readArguments(given, operation), numbers: 'string' }),
     answerOf: (body) => body as Record<string, unknown>,
   };
 }
 
 export const TOOLS: readonly Tool[] = [
-  {
-    name: 'may_act',
-    title: 'Check whether a hot wallet may act for a cold wallet',
-    description: `May this hot wallet act for that cold wallet, now or at a block? ${CHECK_TEXT} ${UNKNOWN_TEXT}`,
-    inputSchema: checkSchema(),
-    urlOf: checkUrlOf,
-    answerOf(body, given) {
-      const { result, block } = body as Explanation;
-      return { mayAct: isGranted({ result }), result, chainId: chainIdOf(given), block };
-    },
-  },
-  {
-    name: 'explain',
-    title: 'Explain why a hot wallet may act for a cold wallet, or not',
-    description: `The answer of may_act with the delegations that grant it. ${CHECK_TEXT} ${UNKNOWN_TEXT}`,
-    inputSchema: checkSchema(),
-    urlOf: checkUrlOf,
-    answerOf(body, given) {
-      const { result, delegations, block } = body as Explanation;
-      return { mayAct: isGranted({ result }), result, delegations, chainId: chainIdOf(given), block };
-    },
-  },
+  checkTool(
+    'may_act',
+    'Check whether a hot wallet may act for a cold wallet',
+    'May this hot wallet act for that cold wallet, now or at a block?',
+    false,
+  ),
+  checkTool(
+    'explain',
+    'Explain why a hot wallet may act for a cold wallet, or not',
+    'The answer of may_act with the delegations that grant it.',
+    true,
+  ),
   listTool('vaults', COUNTERPARTS.vaults),
   listTool('delegates', COUNTERPARTS.delegates),
   listTool('holders', HOLDERS_OPERATION),

@@ -1,18 +1,7 @@
 // What the registries' own checks answer. The whole rule is one list: the delegations that would grant what is asked.
 
-import {
-  type Address,
-  type Bytes32,
-  type Delegation,
-  type DelegationKey,
-  isAddress,
-  isBytes32,
-  isUint256,
-  KINDS,
-  type Kind,
-  MAX_UINT256,
-  NO_RIGHTS,
-} from './delegation.ts';
+import type { Address, Bytes32, Delegation, DelegationKey, Kind } from './delegation.ts';
+import { isAddress, isBytes32, isUint256, KINDS, MAX_UINT256, NO_RIGHTS } from './delegation.ts';
 import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf, V1_SCOPE } from './scopes.ts';
 import { hasRights, neverGrants, type VERSIONS, type Version } from './versions.ts';
 
@@ -117,10 +106,7 @@ export function questionFor({ version, kind, from, to, contract, tokenId, rights
 export const asksBalance = ({ scope }: Pick<Question, 'scope'>): boolean => SCOPES[scope].answersBalance;
 
 /** The registry's answer, given those of the granting delegations that hold. */
-export function answer(
-  question: Question | AnyQuestion,
-  granting: readonly Pick<Delegation, 'amount'>[],
-): boolean | bigint {
+export function answer(question: Question | AnyQuestion, granting: readonly Pick<Delegation, 'amount'>[]) {
   if (!asksBalance(question)) return granting.length > 0;
   let balance = 0n;
   for (const { amount } of granting) {

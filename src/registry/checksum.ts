@@ -1,10 +1,9 @@
 // EIP-55: the letter case of an address carries a checksum. It takes 1.8 µs. Plain lists do not compute it: spans have it stored, because
 // the two addresses of a record would cost more than all the rest of it (2.3 µs).
 
-import { createKeccak } from 'hash-wasm';
 import type { Address } from './delegation.ts';
+import { keccakBytes } from './keccak.ts';
 
-const hasher = await createKeccak(256);
 const text = Buffer.alloc(42);
 
 /** The same few wallets and contracts are asked for all day. Kept small: long-lived objects are collected late. */
@@ -25,7 +24,7 @@ export function checksummed(address: Address): string {
 /** A letter is a capital where its own digit of the hash is 8 or more. */
 function computed(address: string): string {
   text.write(address, 'latin1');
-  const hash = hasher.init().update(text.subarray(2)).digest('binary');
+  const hash = keccakBytes(text.subarray(2));
   for (let digit = 0; digit < 40; digit++) {
     const code = text[digit + 2] as number;
     const isHigh = ((hash[digit >> 1] as number) & (digit % 2 === 0 ? 0x80 : 0x08)) !== 0;

@@ -35,37 +35,35 @@ export const NO_RIGHTS: Bytes32 = `0x${'0'.repeat(64)}`;
 
 /** The kinds of each version, and the fields that a kind has. */
 export const KINDS: Readonly<Record<Kind, KindShape>> = {
-  ALL: { versions: [1, 2], contract: false, tokenId: false, amount: false },
-  CONTRACT: { versions: [1, 2], contract: true, tokenId: false, amount: false },
-  TOKEN: { versions: [1], contract: true, tokenId: true, amount: false },
-  ERC721: { versions: [2], contract: true, tokenId: true, amount: false },
-  ERC20: { versions: [2], contract: true, tokenId: false, amount: true },
-  ERC1155: { versions: [2], contract: true, tokenId: true, amount: true },
+  ALL: { code: 1, versions: [1, 2], contract: false, tokenId: false, amount: false },
+  CONTRACT: { code: 2, versions: [1, 2], contract: true, tokenId: false, amount: false },
+  TOKEN: { code: 6, versions: [1], contract: true, tokenId: true, amount: false },
+  ERC721: { code: 3, versions: [2], contract: true, tokenId: true, amount: false },
+  ERC20: { code: 4, versions: [2], contract: true, tokenId: false, amount: true },
+  ERC1155: { code: 5, versions: [2], contract: true, tokenId: true, amount: true },
 };
 
 interface KindShape {
+  /** The v2 contract's own number, and 6 for the token of v1. The store has it too. */
+  readonly code: number;
   readonly versions: readonly Version[];
   readonly contract: boolean;
   readonly tokenId: boolean;
   readonly amount: boolean;
 }
 
-export function sameDelegation(a: DelegationKey, b: DelegationKey): boolean {
-  return (
-    a.kind === b.kind &&
-    a.from === b.from &&
-    a.to === b.to &&
-    a.contract === b.contract &&
-    a.tokenId === b.tokenId &&
-    a.rights === b.rights &&
-    a.version === b.version
-  );
-}
+export const sameDelegation = (a: DelegationKey, b: DelegationKey): boolean =>
+  a.kind === b.kind &&
+  a.from === b.from &&
+  a.to === b.to &&
+  a.contract === b.contract &&
+  a.tokenId === b.tokenId &&
+  a.rights === b.rights &&
+  a.version === b.version;
 
 /** A text that two keys share exactly when they name the same delegation. */
-export function delegationId(key: DelegationKey): string {
-  return `${key.version}${key.kind}${key.from}${key.to}${key.contract}:${key.tokenId?.toString(36)}:${key.rights}`;
-}
+export const delegationId = (key: DelegationKey): string =>
+  `${key.version}${key.kind}${key.from}${key.to}${key.contract}:${key.tokenId?.toString(36)}:${key.rights}`;
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const BYTES32 = /^0x[0-9a-f]{64}$/;
@@ -92,9 +90,7 @@ export function faultOfKey(key: DelegationKey): string | null {
 export function faultOfDelegation(delegation: Delegation): string | null {
   const fault = faultOfKey(delegation);
   if (fault !== null) return fault;
-  const { amount } = delegation;
-  if (KINDS[delegation.kind].amount ? !isUint256(amount) || amount === 0n : amount !== null) {
-    return `amount ${amount} is wrong for ${delegation.kind}`;
-  }
-  return null;
+  const { kind, amount } = delegation;
+  const isWrong = KINDS[kind].amount ? !isUint256(amount) || amount === 0n : amount !== null;
+  return isWrong ? `amount ${amount} is wrong for ${kind}` : null;
 }

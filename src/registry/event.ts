@@ -3,10 +3,7 @@
 import { type Address, type Bytes32, type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
 import { hasRights, type Version } from './versions.ts';
 
-export interface RawLog {
-  readonly topics: readonly string[];
-  readonly data: string;
-}
+export type RawLog = { readonly topics: readonly string[]; readonly data: string };
 
 /** What one log does to the set of delegations. */
 export type RegistryEvent =
@@ -111,32 +108,24 @@ export function decodeEvent(version: Version, log: RawLog): RegistryEvent {
     tokenId: shape.tokenId ? BigInt(`0x${fields.tokenId}`) : null,
     rights: hasRights(version) ? `0x${fields.rights}` : null,
   };
-  if (shape.amount) {
-    const amount = BigInt(`0x${fields.amount}`);
-    return amount === 0n ? { type: 'ended', delegation: key } : { type: 'granted', delegation: { ...key, amount } };
-  }
-  return isEnabled(layout, fields.enabled as string)
-    ? { type: 'granted', delegation: { ...key, amount: null } }
-    : { type: 'ended', delegation: key };
+  const amount = shape.amount ? BigInt(`0x${fields.amount}`) : null;
+  const isGrant = amount === null ? isEnabled(layout, fields.enabled as string) : amount > 0n;
+  return isGrant ? { type: 'granted', delegation: { ...key, amount } } : { type: 'ended', delegation: key };
 }
 
 function wordsOf(layout: Layout, { topics, data }: RawLog): string[] {
   const { event, indexed, fields } = layout;
-  if (topics.length !== 1 + indexed) {
-    throw new BadLogError(`${event} has ${1 + indexed} topics, not ${topics.length}`);
-  }
+  if (topics.length !== 1 + indexed) throw new BadLogError(`${event} has ${1 + indexed} topics, not ${topics.length}`);
   const words = topics.slice(1).map((topic, position) => {
-    if (typeof topic !== 'string' || !TOPIC.test(topic)) {
+    if (typeof topic !== 'string' || !TOPIC.test(topic))
       throw new BadLogError(`${event}: ${fields[position]} is not a word of 32 bytes`);
-    }
     return topic.slice(2).toLowerCase();
   });
   if (typeof data !== 'string' || !DATA.test(data))
     throw new BadLogError(`${event}: the data is not hex in words of 32 bytes`);
   const expected = 32 * (fields.length - indexed);
-  if (data.length !== 2 + 2 * expected) {
+  if (data.length !== 2 + 2 * expected)
     throw new BadLogError(`${event} has ${expected} bytes of data, not ${(data.length - 2) / 2}`);
-  }
   for (let at = 2; at < data.length; at += 64) words.push(data.slice(at, at + 64).toLowerCase());
   return words;
 }

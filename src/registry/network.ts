@@ -10,6 +10,8 @@ export interface Network {
   readonly chainId: number;
   readonly name: string;
   readonly testnet: boolean;
+  /** The host of a public block explorer, with /address/<address> and /tx/<hash>. Without it there are no links. */
+  readonly explorer?: string;
   /** The registries deployed here, by version. */
   readonly registries: { readonly [V in Version]?: Address };
   /** A block at or before the deployment of each, where one is published. */
@@ -34,9 +36,7 @@ const V2: Address = '0x00000000000000447e69651d841bd8d104bed493';
 /** On chains of the zkSync type an address depends on more than the deployer's salt. */
 const V2_ON_ZKSYNC: Address = '0x0000000059a24eb229eed07ac44229db56c5d797';
 
-type Traits = Partial<
-  Pick<Network, 'testnet' | 'onDemand' | 'bloom' | 'provable' | 'stateSync' | 'finality' | 'firstBlock'>
-> & {
+type Traits = Partial<Omit<Network, 'chainId' | 'name' | 'blockSeconds' | 'registries' | 'maxLagSeconds'>> & {
   readonly v1?: true;
   readonly zksync?: true;
 };
@@ -61,47 +61,48 @@ function network(chainId: number, name: string, blockSeconds: number, { v1, zksy
   };
 }
 
+const ON_ETHEREUM = { 1: 15_590_000, 2: 18_150_000 };
 /** Every known network, by chain id. */
 export const NETWORKS: ReadonlyMap<number, Network> = new Map(
   [
-    network(1, 'Ethereum', 12, { v1: true, provable: true, firstBlock: { 1: 15_590_000, 2: 18_150_000 } }),
-    network(10, 'Optimism', 2, { v1: true, provable: true }),
-    network(56, 'BNB Smart Chain', 1, { v1: true }),
-    network(100, 'Gnosis', 5, { v1: true }),
-    network(137, 'Polygon', 2, { v1: true, provable: true, stateSync: true }),
+    network(1, 'Ethereum', 12, { explorer: 'etherscan.io', v1: true, provable: true, firstBlock: ON_ETHEREUM }),
+    network(10, 'Optimism', 2, { explorer: 'optimistic.etherscan.io', v1: true, provable: true }),
+    network(56, 'BNB Smart Chain', 1, { explorer: 'bscscan.com', v1: true }),
+    network(100, 'Gnosis', 5, { explorer: 'gnosisscan.io', v1: true }),
+    network(137, 'Polygon', 2, { explorer: 'polygonscan.com', v1: true, provable: true, stateSync: true }),
     network(250, 'Fantom', 2, { v1: true, provable: false, finality: { seconds: 300 } }),
-    network(324, 'zkSync Era', 1, { zksync: true }),
-    network(360, 'Shape', 2),
+    network(324, 'zkSync Era', 1, { explorer: 'explorer.zksync.io', zksync: true }),
+    network(360, 'Shape', 2, { explorer: 'shapescan.xyz' }),
     network(1101, 'Polygon zkEVM', 3, { onDemand: true }),
-    network(1284, 'Moonbeam', 6),
-    network(1285, 'Moonriver', 6),
+    network(1284, 'Moonbeam', 6, { explorer: 'moonscan.io' }),
+    network(1285, 'Moonriver', 6, { explorer: 'moonriver.moonscan.io' }),
     network(1329, 'Sei', 0.4, { bloom: false }),
     network(1996, 'Sanko', 1, { onDemand: true }),
-    network(2020, 'Ronin', 3),
-    network(2741, 'Abstract', 1, { zksync: true }),
+    network(2020, 'Ronin', 3, { explorer: 'app.roninchain.com' }),
+    network(2741, 'Abstract', 1, { explorer: 'abscan.org', zksync: true }),
     network(2911, 'Hychain', 1, { onDemand: true }),
-    network(5000, 'Mantle', 2),
+    network(5000, 'Mantle', 2, { explorer: 'mantlescan.xyz' }),
     network(7000, 'ZetaChain', 4),
     network(7700, 'Canto', 6, { finality: { seconds: 300 } }),
-    network(8453, 'Base', 2, { provable: true }),
-    network(33139, 'ApeChain', 1, { onDemand: true }),
-    network(42161, 'Arbitrum One', 0.25, { v1: true, provable: true, onDemand: true }),
-    network(42170, 'Arbitrum Nova', 1, { v1: true, onDemand: true }),
-    network(42220, 'Celo', 1, { v1: true }),
-    network(43114, 'Avalanche', 2, { v1: true }),
-    network(59144, 'Linea', 2),
+    network(8453, 'Base', 2, { explorer: 'basescan.org', provable: true }),
+    network(33139, 'ApeChain', 1, { explorer: 'apescan.io', onDemand: true }),
+    network(42161, 'Arbitrum One', 0.25, { explorer: 'arbiscan.io', v1: true, provable: true, onDemand: true }),
+    network(42170, 'Arbitrum Nova', 1, { explorer: 'nova.arbiscan.io', v1: true, onDemand: true }),
+    network(42220, 'Celo', 1, { explorer: 'celoscan.io', v1: true }),
+    network(43114, 'Avalanche', 2, { explorer: 'snowtrace.io', v1: true }),
+    network(59144, 'Linea', 2, { explorer: 'lineascan.build' }),
     network(61166, 'Treasure', 1, { zksync: true }),
-    network(81457, 'Blast', 2),
+    network(81457, 'Blast', 2, { explorer: 'blastscan.io' }),
     network(98866, 'Plume', 1, { onDemand: true }),
-    network(167000, 'Taiko', 12),
-    network(534352, 'Scroll', 3),
+    network(167000, 'Taiko', 12, { explorer: 'taikoscan.io' }),
+    network(534352, 'Scroll', 3, { explorer: 'scrollscan.com' }),
     network(660279, 'Xai', 1, { onDemand: true }),
-    network(7777777, 'Zora', 2),
+    network(7777777, 'Zora', 2, { explorer: 'explorer.zora.energy' }),
     network(2021, 'Saigon', 3, { testnet: true }),
     network(11124, 'Abstract Sepolia', 1, { zksync: true, testnet: true }),
     network(17000, 'Holesky', 12, { testnet: true }),
-    network(84532, 'Base Sepolia', 2, { testnet: true }),
-    network(11155111, 'Sepolia', 12, { v1: true, provable: true, testnet: true }),
+    network(84532, 'Base Sepolia', 2, { explorer: 'sepolia.basescan.org', testnet: true }),
+    network(11155111, 'Sepolia', 12, { explorer: 'sepolia.etherscan.io', v1: true, provable: true, testnet: true }),
   ].map((entry) => [entry.chainId, entry]),
 );
 

@@ -3,13 +3,9 @@
 import { type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
 import type { Version } from './versions.ts';
 
+type Args = readonly (string | boolean)[];
 /** A wallet's call of a registry. Addresses and rights are hex, amounts and ids are decimal. */
-export type RegistryCall = readonly [
-  registry: 'v1' | 'v2',
-  caller: string,
-  name: string,
-  args: readonly (string | boolean)[],
-];
+export type RegistryCall = readonly [registry: 'v1' | 'v2', caller: string, name: string, args: Args];
 
 /** The functions of the registries that change delegations: selector and parameters. */
 export const FUNCTIONS: Readonly<Record<string, readonly [selector: string, params: string]>> = {
@@ -32,22 +28,14 @@ const rowOf = (registry: string, name: string) => FUNCTIONS[`${registry}.${name}
 /** The parameters of a call, such as `address to`, in order. */
 export const paramsOf = ([registry, , name]: RegistryCall): string[] => rowOf(registry, name)[1].split(',');
 
-/** What sets a delegation, by version and kind. */
-const SETTERS: Readonly<Record<Version, Partial<Record<Kind, string>>>> = {
-  1: { ALL: 'delegateForAll', CONTRACT: 'delegateForContract', TOKEN: 'delegateForToken' },
-  2: {
-    ALL: 'delegateAll',
-    CONTRACT: 'delegateContract',
-    ERC721: 'delegateERC721',
-    ERC20: 'delegateERC20',
-    ERC1155: 'delegateERC1155',
-  },
-};
+/** What sets a delegation, such as `delegateForToken` or `delegateERC721`. Token standards are named as the kinds. */
+const SETTERS: Readonly<Record<Version, string>> = { 1: 'delegateFor', 2: 'delegate' };
+const SET_KINDS: Partial<Record<Kind, string>> = { ALL: 'All', CONTRACT: 'Contract', TOKEN: 'Token' };
 
 function setterCall(key: DelegationKey, value: string | boolean): RegistryCall {
   const { version, kind, from, to, contract, tokenId, rights } = key;
   const scope = [contract, tokenId === null ? null : String(tokenId), rights].filter((one) => one !== null);
-  return [`v${version}`, from, SETTERS[version][kind] as string, [to, ...scope, value]];
+  return [`v${version}`, from, `${SETTERS[version]}${SET_KINDS[kind] ?? kind}`, [to, ...scope, value]];
 }
 
 export const grantCall = (delegation: Delegation): RegistryCall =>

@@ -13,9 +13,8 @@ export function rowsOf<const Field extends string>(name: string, data: string, f
   const [offset, length, ...cells] = words;
   const width = fields.length;
   if (offset === undefined || BigInt(`0x${offset}`) !== 32n) throw new BadReturnDataError(`${name}: not an array`);
-  if (length === undefined || BigInt(`0x${length}`) * BigInt(width) !== BigInt(cells.length)) {
+  if (length === undefined || BigInt(`0x${length}`) * BigInt(width) !== BigInt(cells.length))
     throw new BadReturnDataError(`${name}: ${cells.length} words do not make the rows that its length promises`);
-  }
   return Array.from(
     { length: cells.length / width },
     (_, row) =>

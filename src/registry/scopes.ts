@@ -14,20 +14,15 @@ interface ScopeRow {
   readonly selectors: { readonly [V in Version]?: string };
 }
 
-const WALLET = { needsContract: false, needsTokenId: false } as const;
-const CONTRACT = { needsContract: true, needsTokenId: false } as const;
-const TOKEN = { needsContract: true, needsTokenId: true } as const;
+const WALLET = { needsContract: false, needsTokenId: false, answersBalance: false } as const;
+const CONTRACT = { ...WALLET, needsContract: true } as const;
+const TOKEN = { ...CONTRACT, needsTokenId: true } as const;
 
 export const SCOPES = {
-  all: { grantedBy: ['ALL'], ...WALLET, answersBalance: false, selectors: { 1: '9c395bc2', 2: 'e839bd53' } },
-  contract: {
-    ...CONTRACT,
-    grantedBy: ['ALL', 'CONTRACT'],
-    answersBalance: false,
-    selectors: { 1: '90c9a2d0', 2: '8988eea9' },
-  },
-  token: { grantedBy: ['ALL', 'CONTRACT', 'TOKEN'], ...TOKEN, answersBalance: false, selectors: { 1: 'aba69cf8' } },
-  erc721: { grantedBy: ['ALL', 'CONTRACT', 'ERC721'], ...TOKEN, answersBalance: false, selectors: { 2: 'b9f36874' } },
+  all: { grantedBy: ['ALL'], ...WALLET, selectors: { 1: '9c395bc2', 2: 'e839bd53' } },
+  contract: { grantedBy: ['ALL', 'CONTRACT'], ...CONTRACT, selectors: { 1: '90c9a2d0', 2: '8988eea9' } },
+  token: { grantedBy: ['ALL', 'CONTRACT', 'TOKEN'], ...TOKEN, selectors: { 1: 'aba69cf8' } },
+  erc721: { grantedBy: ['ALL', 'CONTRACT', 'ERC721'], ...TOKEN, selectors: { 2: 'b9f36874' } },
   erc1155: { grantedBy: ['ALL', 'CONTRACT', 'ERC1155'], ...TOKEN, answersBalance: true, selectors: { 2: 'b8705875' } },
   erc20: { grantedBy: ['ALL', 'CONTRACT', 'ERC20'], ...CONTRACT, answersBalance: true, selectors: { 2: 'ba63c817' } },
 } as const satisfies Readonly<Record<string, ScopeRow>>;

@@ -7,6 +7,7 @@ import { NETWORKS, type Network } from '../registry/network.ts';
 import { encodeCall, grantCall, type RegistryCall } from '../registry/registry-call.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { deploySmartWallet, encodeExecute } from './evm.ts';
+import { FINALITY_BLOCKS } from './sandbox-settings.ts';
 import type { TimedCall } from './scenario.ts';
 import { TEST_ACCOUNTS } from './test-accounts.ts';
 import { deployTokens } from './tokens.ts';
@@ -93,8 +94,8 @@ export function createActivity(rpc: Rpc, random: () => number) {
     ]);
   }
 
-  /** Makes each call in a block of its own, and then an empty block of now. */
-  async function makeCalls(calls: readonly TimedCall[]): Promise<void> {
+  /** Makes each call in a block of its own, and then empty blocks, the last of now. */
+  async function makeCalls(calls: readonly TimedCall[], emptyBlocks = 1): Promise<void> {
     let last = 0;
     const setTime = async (at: number) => {
       last = Math.max(last + 1, at);
@@ -105,8 +106,11 @@ export function createActivity(rpc: Rpc, random: () => number) {
       await setTime(at);
       await send(call);
     }
-    await setTime(Math.floor(Date.now() / 1000));
-    await rpc.call('evm_mine', []);
+    const now = Math.floor(Date.now() / 1000);
+    for (let left = emptyBlocks - 1; left >= 0; left--) {
+      await setTime(now - left);
+      await rpc.call('evm_mine', []);
+    }
   }
 
   return {
@@ -114,13 +118,14 @@ export function createActivity(rpc: Rpc, random: () => number) {
     async fundTestAccounts() {
       for (const { address } of TEST_ACCOUNTS) await prepare(address.toLowerCase());
     },
-    /** Deploys the tokens and makes the history, from a Unix time in seconds until now. */
+    /** Deploys the tokens and makes the history, from a Unix time in seconds until now. All of it is final. */
     async makeHistory(startedAt: number) {
       await prepare(OTHER.Relay);
       await deployTokens(rpc);
       const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
       const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
-      await makeCalls(all.map(([day, call]) => ({ at: Math.floor(startedAt + day * DAY_SECONDS), call })));
+      const calls = all.map(([day, call]) => ({ at: Math.floor(startedAt + day * DAY_SECONDS), call }));
+      await makeCalls(calls, FINALITY_BLOCKS);
     },
     makeCalls,
     /** Sends a random transaction, and describes it. */

@@ -14,14 +14,7 @@ import { findNativePackage, nativePackage } from './edr.ts';
 /** The address that viem and other libraries expect on every chain. */
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
-export interface Evm {
-  readonly url: string;
-  readonly rpc: Rpc;
-  readonly pid: number;
-  /** Resolves when the chain's process has exited. */
-  readonly ended: Promise<void>;
-  stop(): Promise<void>;
-}
+export type Evm = Awaited<ReturnType<typeof startEvm>>;
 
 const OFFERED: Readonly<Partial<Record<string, string>>> = optionalDependencies;
 
@@ -34,19 +27,13 @@ export interface EvmOptions {
   readonly folder?: string;
 }
 
-export async function startEvm({ since = new Date(), port = 0, folder }: EvmOptions = {}): Promise<Evm> {
+export async function startEvm({ since = new Date(), port = 0, folder }: EvmOptions = {}) {
   requireNativePackage();
   const { promise: listening, resolve: hears } = Promise.withResolvers<number>();
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      programPath('sandbox/evm-process.ts'),
-      String(port),
-      since.toISOString(),
-      ...(folder === undefined ? [] : [folder]),
-    ],
-    { stdout: 'ignore', stderr: 'pipe', ipc: hears },
-  );
+  const command = [process.execPath, programPath('sandbox/evm-process.ts'), String(port), since.toISOString()];
+  if (folder !== undefined) command.push(folder);
+  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', ipc: hears });
+  /** Resolves when the chain's process has exited. */
   const ended = child.exited.then(() => {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });

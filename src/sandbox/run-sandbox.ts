@@ -9,7 +9,7 @@ import { type RunningService, startService } from '../service/run-service.ts';
 import { UsageError } from '../service/terminal.ts';
 import { createActivity, HISTORY_DAYS } from './activity.ts';
 import { type Evm, startEvm } from './evm.ts';
-import { requirePorts, sandboxSettings } from './sandbox-settings.ts';
+import { FINALITY_BLOCKS, requirePorts, sandboxSettings } from './sandbox-settings.ts';
 import { readScenario, type Scenario } from './scenario.ts';
 import { createTestWallet, TEST_ACCOUNTS } from './test-accounts.ts';
 import { type SandboxConnection, welcomeText } from './welcome.ts';
@@ -42,16 +42,17 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
   try {
     const settings = sandboxSettings(environment, options);
     const scenario = options.scenario === undefined ? null : openScenario(options.scenario);
+    const hasHistory = scenario === null;
     const rpcPort = requirePorts(settings, options.rpcPort);
     const folder = createFolder();
     cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-    print(`Starting a local chain with ${scenario === null ? 'a month of history' : options.scenario}…`);
+    print(`Starting a local chain with ${hasHistory ? 'a month of history' : options.scenario}…`);
     const startedAt = scenario?.startedAt ?? Math.floor(Date.now() / 1000) - HISTORY_DAYS * DAY_SECONDS;
     const evm = await startEvm({ since: new Date(startedAt * 1000), port: rpcPort, folder });
     cleanups.push(evm.stop);
     const activity = createActivity(evm.rpc, Math.random);
     await activity.fundTestAccounts();
-    await (scenario === null ? activity.makeHistory(startedAt) : activity.makeCalls(scenario.calls));
+    await (hasHistory ? activity.makeHistory(startedAt) : activity.makeCalls(scenario.calls));
     const databaseUrl = `sqlite:${join(folder, 'delegations.db')}`;
     const service = await startService(
       { ...settings, DATABASE_URL: databaseUrl, RPC_URL_1: evm.url },
@@ -59,7 +60,7 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
     );
     cleanups.push(service.stop);
     await waitUntilIndexed(service, evm, signal);
-    const interval = options.interval ?? (scenario === null ? DEFAULT_INTERVAL : 0);
+    const interval = options.interval ?? (hasHistory ? DEFAULT_INTERVAL : 0);
     const connection: SandboxConnection = {
       url: service.url.replace('//0.0.0.0:', '//127.0.0.1:'),
       rpcUrl: evm.url,
@@ -69,9 +70,7 @@ export async function runSandbox(environment: Environment, options: SandboxOptio
     };
     if (options.quiet) process.stdout.write(`${JSON.stringify(connection)}\n`);
     else if (!signal.aborted)
-      print(
-        await welcomeText({ ...connection, metricsUrl: service.metricsUrl, interval, hasHistory: scenario === null }),
-      );
+      print(await welcomeText({ ...connection, metricsUrl: service.metricsUrl, interval, hasHistory }));
     await runActivity(evm, interval, signal, async () => print(`  · ${await activity.step()}`));
   } finally {
     if (signal.aborted) print('\nStopping…');
@@ -110,8 +109,13 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
   const tip = Number(await evm.rpc.call('eth_blockNumber', []));
   for (let left = 300; left > 0 && !signal.aborted; left--) {
     const response = await fetch(`${service.url}/networks`);
-    const [network] = (await response.json()) as { ready: boolean; head: { number: number } | null }[];
-    if (network?.ready && (network.head?.number ?? 0) >= tip) return;
+    const [network] = (await response.json()) as {
+      ready: boolean;
+      head: { number: number } | null;
+      finalizedBlock: number | null;
+    }[];
+    const isFinal = (network?.finalizedBlock ?? 0) >= tip - FINALITY_BLOCKS;
+    if (network?.ready && isFinal && (network.head?.number ?? 0) >= tip) return;
     await Bun.sleep(100);
   }
   if (!signal.aborted)

@@ -1,7 +1,6 @@
 // Builds the service's environment for a sandbox, and checks that its ports are free.
 
-import type { Environment } from '../service/config.ts';
-import { readConfig } from '../service/config.ts';
+import { type Environment, readConfig } from '../service/config.ts';
 import { UsageError } from '../service/terminal.ts';
 import { freePort } from './free-port.ts';
 
@@ -9,15 +8,14 @@ import { freePort } from './free-port.ts';
 const DEFAULT_RPC_PORT = 8545;
 /** The largest that there is: a local chain stands still while nobody sends a transaction. */
 const MAX_LAG_SECONDS = 31_536_000;
+/** Blocks that come after a final one. */
+export const FINALITY_BLOCKS = 5;
 
 /** Keeps the operator's settings that apply to a sandbox. Throws if one of them is invalid. */
-export function sandboxSettings(
-  environment: Environment,
-  options: { port?: number | undefined; quiet: boolean },
-): Environment {
+export function sandboxSettings(environment: Environment, options: { port?: number | undefined; quiet: boolean }) {
   const { port, quiet } = options;
   const perChain = /^(RPC_URL|START_BLOCK|FINALITY|MAX_LAG|POLL_INTERVAL)_/;
-  const settings = {
+  const settings: Environment = {
     ...Object.fromEntries(Object.entries(environment).filter(([name]) => !perChain.test(name))),
     ...(port === undefined ? {} : { PORT: String(port) }),
     NO_PROXY: '127.0.0.1,localhost',
@@ -32,7 +30,7 @@ export function sandboxSettings(
     DATABASE_URL: 'sqlite:-',
     RPC_URL_1: 'http://127.0.0.1',
     START_BLOCK_1: '0',
-    FINALITY_1: '5 blocks',
+    FINALITY_1: `${FINALITY_BLOCKS} blocks`,
     POLL_INTERVAL_1: '100',
     MAX_LAG_1: String(MAX_LAG_SECONDS),
   };
@@ -45,34 +43,28 @@ export function requirePorts(settings: Environment, rpcPort?: number): number {
   const { host, port, metricsHost, metricsPort } = readConfig(settings);
   requirePort(host, port, '--port', 'Set HOST and --port.');
   requirePort(metricsHost, metricsPort, 'METRICS_PORT', 'Set METRICS_HOST and METRICS_PORT.');
-  if (rpcPort === undefined) return isFree(DEFAULT_RPC_PORT) ? DEFAULT_RPC_PORT : freePort();
+  if (rpcPort === undefined) return findFault('127.0.0.1', DEFAULT_RPC_PORT) === null ? DEFAULT_RPC_PORT : freePort();
   requirePort('127.0.0.1', rpcPort, '--rpc-port', 'Set --rpc-port.');
   return rpcPort === 0 ? freePort() : rpcPort;
 }
 
 function requirePort(hostname: string, wanted: number, option: string, advice: string): void {
+  const fault = findFault(hostname, wanted);
+  if (fault === null) return;
+  const another = `${option}${option.startsWith('--') ? ' ' : '='}${wanted + 1}`;
+  throw new UsageError(
+    fault.code === 'EADDRINUSE'
+      ? `Port ${wanted} is already in use. Choose another one: ${another}`
+      : `Cannot listen on ${hostname}:${wanted}: ${fault.message}. ${advice}`,
+  );
+}
+
+/** Why nothing can listen there; null if something can. */
+function findFault(hostname: string, port: number): NodeJS.ErrnoException | null {
   try {
-    probe(hostname, wanted);
+    Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);
+    return null;
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    const another = `${option}${option.startsWith('--') ? ' ' : '='}${wanted + 1}`;
-    throw new UsageError(
-      code === 'EADDRINUSE'
-        ? `Port ${wanted} is already in use. Choose another one: ${another}`
-        : `Cannot listen on ${hostname}:${wanted}: ${message}. ${advice}`,
-    );
+    return error as NodeJS.ErrnoException;
   }
 }
-
-function isFree(port: number): boolean {
-  try {
-    probe('127.0.0.1', port);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Throws if nothing can listen there. */
-const probe = (hostname: string, port: number): void =>
-  void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);

@@ -41,14 +41,11 @@ const READERS = {
 type Values = { readonly [F in Field]?: Exclude<ReturnType<(typeof READERS)[F]>, Fault> };
 
 /** Revocations of v1 that name no single delegation, by their functions in the contract. */
-const WHOLE_REVOCATIONS = {
-  DELEGATE: { fields: ['from', 'to'], call: (from, to) => ['v1', from, 'revokeDelegate', [to]] },
-  ALL_DELEGATES: { fields: ['from'], call: (from) => ['v1', from, 'revokeAllDelegates', []] },
-  SELF: { fields: ['from', 'to'], call: (from, to) => ['v1', to, 'revokeSelf', [from]] },
-} as const satisfies Record<
-  string,
-  { readonly fields: readonly Field[]; call(from: Address, to: Address): RegistryCall }
->;
+const WHOLE_REVOCATIONS = new Map<string, { fields: Field[]; call(from: Address, to: Address): RegistryCall }>([
+  ['DELEGATE', { fields: ['from', 'to'], call: (from, to) => ['v1', from, 'revokeDelegate', [to]] }],
+  ['ALL_DELEGATES', { fields: ['from'], call: (from) => ['v1', from, 'revokeAllDelegates', []] }],
+  ['SELF', { fields: ['from', 'to'], call: (from, to) => ['v1', to, 'revokeSelf', [from]] }],
+]);
 
 /** Throws a UsageError that names the file, the line and the field. */
 export function readScenario(text: string, name: string, now = Math.floor(Date.now() / 1000)): Scenario {
@@ -102,11 +99,8 @@ function readStep(value: JsonValue): Step {
   if ((grant === undefined) === (revoke === undefined)) throw new Fault('must have either grant or revoke');
   const values = readFields(given);
   const { version = 2, at } = values;
-  const whole =
-    version === 1 && typeof revoke === 'string' && Object.hasOwn(WHOLE_REVOCATIONS, revoke)
-      ? WHOLE_REVOCATIONS[revoke as keyof typeof WHOLE_REVOCATIONS]
-      : null;
-  if (whole !== null) {
+  const whole = version === 1 && typeof revoke === 'string' ? WHOLE_REVOCATIONS.get(revoke) : undefined;
+  if (whole !== undefined) {
     requireFields(values, whole.fields, []);
     return { call: whole.call(values.from as Address, values.to as Address), at };
   }
@@ -131,7 +125,7 @@ function readKind(field: 'grant' | 'revoke', value: JsonValue, version: Version)
   const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => KINDS[kind].versions.includes(version));
   const found = kinds.find((kind) => kind === value);
   if (found !== undefined) return found;
-  const all = [...kinds, ...(field === 'revoke' && version === 1 ? Object.keys(WHOLE_REVOCATIONS) : [])];
+  const all = [...kinds, ...(field === 'revoke' && version === 1 ? WHOLE_REVOCATIONS.keys() : [])];
   throw new Fault(`${field} must be one of ${all.join(', ')} in version ${version}`);
 }
 

@@ -2,10 +2,7 @@
 
 import type { ServiceOptions } from '../service/run-service.ts';
 
-export interface TestAccount {
-  readonly address: `0x${string}`;
-  readonly privateKey: `0x${string}`;
-}
+export type TestAccount = Readonly<Record<'address' | 'privateKey', `0x${string}`>>;
 
 const ACCOUNTS = [
   ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'],

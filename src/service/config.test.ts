@@ -177,3 +177,8 @@ test('faults of a chain never show its URL', () => {
   expect(error.message).not.toContain('SECRET');
   expect(() => readConfig({ START_BLOCK_10: '5' })).toThrow('RPC_URL_10 is missing');
 });
+
+test('on and off are the only words of a switch', () => {
+  for (const MCP of ['constructor', 'toString', 'ON', '1'])
+    expect(configErrorOf({ MCP }).message).toContain('on or off');
+});

@@ -96,7 +96,10 @@ function openDoors(config: Config): string[] {
   const networks = config.webhooks && config.selfServiceKeys && isAllowedAddress('10.0.0.1', config.webhookNetworks);
   const doors: readonly (readonly [isOpen: boolean | undefined, warning: string])[] = [
     [isPlain, 'PUBLIC_URL has no TLS: keys and sessions can be read on the way. Use https, and a proxy that ends TLS.'],
-    [isPublic && anonymousLimit === null, 'ANONYMOUS_LIMIT=off: callers without a key are not limited at all.'],
+    [
+      isPublic && anonymousLimit === null,
+      'ANONYMOUS_LIMIT=off: the requests of callers without a key are not limited.',
+    ],
     [trustsAnyone, 'TRUSTED_PROXIES trusts everybody: callers can choose the address that their limit counts for.'],
     [
       networks,

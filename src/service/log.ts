@@ -28,7 +28,7 @@ const STDOUT = 1;
 const outputs: ReturnType<typeof createLogOutput>[] = [];
 
 /** Logs to standard output. Lines that cannot be written are dropped; the log says how many as soon as it can. */
-export function openLog(minimum: LogLevel, onDropped: (lines: number) => void, context: object = {}): Log {
+export function openLog(minimum: LogLevel, onDropped: () => void, context: object = {}): Log {
   let lines = 0;
   const output = createLogOutput(STDOUT, () => {
     const dropped = lines;
@@ -39,7 +39,7 @@ export function openLog(minimum: LogLevel, onDropped: (lines: number) => void, c
   const write = (line: string) => {
     if (output.write(line)) return;
     lines++;
-    onDropped(1);
+    onDropped();
   };
   const log = createLog(minimum, write, context);
   return log;

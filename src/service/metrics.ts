@@ -74,7 +74,7 @@ export interface Histogram extends Latency {
   /** The upper bounds of the buckets. */
   readonly bounds: readonly number[];
 }
-export type Sample = readonly [labels: Labels, value: number | Histogram];
+type Sample = readonly [labels: Labels, value: number | Histogram];
 
 export function createMetrics() {
   let counters = emptyCounters();

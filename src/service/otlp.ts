@@ -72,7 +72,9 @@ export function startMetricsExport(
 const CUMULATIVE = 2;
 
 function toOtlp({ name, type, help, samples }: Family, times: object): object {
-  const dataPoints = samples.map(([labels, value]) => ({
+  // JSON has no infinity, which is the lag of a chain that has no block yet.
+  const finite = samples.filter(([, value]) => typeof value !== 'number' || Number.isFinite(value));
+  const dataPoints = finite.map(([labels, value]) => ({
     attributes: textAttributes(labels),
     ...times,
     ...(typeof value === 'number' ? { asDouble: value } : histogramPoint(value)),

@@ -79,7 +79,7 @@ export async function startApi(options: ApiOptions) {
       ? null
       : withReplica(primary, replicaUrl, {
           log,
-          metrics: { countReplicaFallback: () => metrics.count('delegations_replica_fallback_total') },
+          onFallback: () => metrics.count('delegations_replica_fallback_total'),
           connections: config.databasePool,
         });
   if (replicated !== null) started.defer(replicated.stop);
@@ -195,13 +195,14 @@ export async function startApi(options: ApiOptions) {
       traces?.record(answered, request, response);
     },
   });
+  const { timeoutMs = TIMEOUT_MS } = options.delivery ?? {};
   const deliverer = config.webhooks
     ? startDeliverer({
-        timeoutMs: TIMEOUT_MS,
         ...options.delivery,
+        timeoutMs,
         webhooks,
         source: createWebhookSource({ store, chainIds, longLists }),
-        send: createSender(targetRules(config, sandbox), { timeoutMs: options.delivery?.timeoutMs ?? TIMEOUT_MS }),
+        send: createSender(targetRules(config, sandbox), { timeoutMs }),
         onAttempt: (outcome) => metrics.count('delegations_webhook_deliveries_total', outcome),
         onPause: ({ id, owner }, reason) => log('warn', 'webhook paused', { webhookId: id, owner, reason }),
         onError,

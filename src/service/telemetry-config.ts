@@ -1,6 +1,6 @@
 // Reads the standard OTEL_* variables. Without an endpoint, nothing is exported and no exporter is loaded.
 
-import { decode } from '../chain/rpc/rpc.ts';
+import { decodePercent } from '../chain/rpc/rpc.ts';
 import * as v from './variable.ts';
 
 export type TelemetryConfig = NonNullable<ReturnType<typeof readTelemetry>>;
@@ -32,7 +32,7 @@ const PAIRS: v.Kind<Readonly<Record<string, string>>> = {
     return given.includes(null)
       ? undefined
       : // Values are percent-encoded, but many people do not know that.
-        Object.fromEntries(given.map((one) => [one?.[1], decode(one?.[2] ?? '')]));
+        Object.fromEntries(given.map((one) => [one?.[1], decodePercent(one?.[2] ?? '')]));
   },
   absent: {},
 };

@@ -20,7 +20,7 @@ export interface Kind<T> {
 export type ReportFault = (name: string, detail: string, value: string, exampleName?: string) => void;
 
 /** Reads a variable. The value of an invalid one, which is reported, must not be used. */
-export type ReadVariable<Name extends string> = <T>(name: Name, kind: Kind<T>) => T;
+type ReadVariable<Name extends string> = <T>(name: Name, kind: Kind<T>) => T;
 
 export function variableReader<Name extends string>(
   variables: readonly Variable<Name>[],
@@ -60,4 +60,11 @@ export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T>
   read: (text) => choices.find((one) => one === text),
 });
 
-export const onOff: Kind<boolean> = { rule: 'on or off', read: (text) => ({ on: true, off: false })[text] };
+export const onOff: Kind<boolean> = {
+  rule: 'on or off',
+  read: (text) =>
+    new Map([
+      ['on', true],
+      ['off', false],
+    ]).get(text),
+};

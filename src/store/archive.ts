@@ -33,7 +33,7 @@ const replaceBigint = (_: string, value: unknown) => (typeof value === 'bigint' 
 /** Bigints become decimal strings. */
 export const encodeLine = (value: unknown): string => `${JSON.stringify(value, replaceBigint)}\n`;
 
-export function parseLine(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
@@ -99,36 +99,22 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
 }
 
 /** The logs of a range of blocks, all logs of one block at a time. */
-async function* logsByBlock(
-  store: Store,
-  chainId: number,
-  from: number,
-  to: number,
-): AsyncGenerator<readonly LogRecord[]> {
-  let block: LogRecord[] = [];
-  for (let after: LogRecord | undefined; ; ) {
+async function* logsByBlock(store: Store, chainId: number, from: number, to: number) {
+  // The last block of a page, which may have more logs on the next one.
+  let unfinished: LogRecord[] = [];
+  for (let isEnd = false; !isEnd; ) {
+    const after = unfinished.at(-1);
     const position = after === undefined ? {} : { after: { block: after.block.number, logIndex: after.logIndex } };
     const page = await store.logs(chainId, { from, to, limit: PAGE_LOGS, ...position });
-    for (const record of page) {
-      if (block[0] !== undefined && block[0].block.number !== record.block.number) {
-        yield block;
-        block = [];
-      }
-      block.push(record);
-    }
-    after = page.at(-1);
-    if (page.length < PAGE_LOGS) break;
+    const blocks = [...Map.groupBy([...unfinished, ...page], ({ block }) => block.number).values()];
+    isEnd = page.length < PAGE_LOGS;
+    unfinished = isEnd ? [] : (blocks.pop() ?? []);
+    yield* blocks;
   }
-  if (block.length > 0) yield block;
 }
 
 /** A block with its settled revocations. A settlement by the state of a block that is not exported is left out. */
-async function toBlock(
-  store: Store,
-  chainId: number,
-  records: readonly LogRecord[],
-  lastBlock: number,
-): Promise<BlockInput> {
+async function toBlock(store: Store, chainId: number, records: readonly LogRecord[], lastBlock: number) {
   const { block } = records[0] as LogRecord;
   const { number } = block;
   const vaults = new Set<Address>();
@@ -140,16 +126,11 @@ async function toBlock(
       : [{ vault, block: { number, hash }, readAt, pairs: ended, complete: true }],
   );
   const logs = records.map(({ block: _, ...log }): LogInput => log);
-  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) };
-}
-
-export interface CheckedArchive {
-  readonly head: ArchiveHead;
-  readonly end: ArchiveEnd;
+  return { ...block, logs, ...(settlements.length > 0 ? { settlements } : {}) } satisfies BlockInput;
 }
 
 /** Reads an archive to its end and checks that it is complete. Writes nothing. */
-export async function checkArchive(lines: AsyncIterable<string>): Promise<CheckedArchive> {
+export async function checkArchive(lines: AsyncIterable<string>) {
   const hash = createHash('sha256');
   let head: ArchiveHead | undefined;
   let end: ArchiveEnd | undefined;
@@ -178,7 +159,7 @@ const COMMIT_LOGS = 20_000;
 /** Imports a checked archive into a store that does not have the chain, or resumes an interrupted import. */
 export async function importArchive(
   store: Store,
-  { head: { chainId, firstBlock, partial, last }, end }: CheckedArchive,
+  { head: { chainId, firstBlock, partial, last }, end }: Awaited<ReturnType<typeof checkArchive>>,
   lines: AsyncIterable<string>,
   onProgress: (logs: number) => void = () => {},
 ): Promise<void> {

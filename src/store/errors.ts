@@ -38,16 +38,17 @@ export class StoreError extends Error {
   /** The wallet whose revocation is not settled. */
   readonly vault: Address | null;
 
-  constructor(
-    code: StoreErrorCode,
-    message: string,
-    options: ErrorOptions & { chainId?: number; vault?: Address } = {},
-  ) {
-    super(message, options);
+  constructor(code: StoreErrorCode, message: string, about: ErrorOptions & { chainId?: number; vault?: Address } = {}) {
+    super(message, about);
     this.code = code;
-    this.chainId = options.chainId ?? null;
-    this.vault = options.vault ?? null;
+    this.chainId = about.chainId ?? null;
+    this.vault = about.vault ?? null;
   }
+}
+
+/** Rolls back a write that cannot be committed. */
+export function rejectWrite(chainId: number, why: string, code: StoreErrorCode = 'bad-commit'): never {
+  throw new StoreError(code, `Chain ${chainId}: ${why}. Nothing was written.`);
 }
 
 export const notIndexed = (chainId: number): StoreError =>

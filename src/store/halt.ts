@@ -49,8 +49,6 @@ export type Halt = { readonly since: number } & (
   | { readonly code: 'import-unfinished' }
 );
 
-export type HaltCode = Halt['code'];
-
 /** Says what happened and what to do about it. */
 export function describeHalt(chainId: number, halt: Halt): { readonly cause: string; readonly help: string } {
   const rewind = (block: number) => `delegations rewind --chain ${chainId} --to ${Math.max(0, block - 1)}`;

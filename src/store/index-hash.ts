@@ -7,32 +7,22 @@ import type { Engine, WriteTransaction } from './engine.ts';
 import { decodeUint } from './rows/cells.ts';
 import { columns } from './rows/columns.ts';
 
-export interface IndexHash {
-  /** Of the wallet that grants. It differs by chain, so one wallet's rows on two chains are not neighbours in an index. */
-  cold(chainId: number, from: Address): number;
-  /** Of the wallet that is granted to. It differs by chain too. */
-  hot(chainId: number, to: Address): number;
-  /** Of everything that distinguishes the delegations of a pair. */
-  key(key: DelegationKey): number;
-}
+export type IndexHash = ReturnType<typeof createIndexHash>;
 
 /** Leaves 52 of 64 bits, which are exact in a JavaScript number. */
 const DROPPED_BITS = 12n;
 
-export function createIndexHash(secret: bigint): IndexHash {
+export function createIndexHash(secret: bigint) {
   const hash = (text: string) => Number(Bun.hash.wyhash(text, secret) >> DROPPED_BITS);
   return {
-    cold: (chainId, from) => hash(`${chainId} from ${from}`),
-    hot: (chainId, to) => hash(`${chainId} to ${to}`),
-    key: ({ version, kind, contract, tokenId, rights }) => hash(`${version},${kind},${contract},${tokenId},${rights}`),
+    /** Of the wallet that grants. It differs by chain: a wallet's rows on two chains are no neighbours in an index. */
+    cold: (chainId: number, from: Address) => hash(`${chainId} from ${from}`),
+    /** Of the wallet that is granted to. It differs by chain too. */
+    hot: (chainId: number, to: Address) => hash(`${chainId} to ${to}`),
+    /** Of everything that distinguishes the delegations of a pair. */
+    key: ({ version, kind, contract, tokenId, rights }: DelegationKey) =>
+      hash(`${version},${kind},${contract},${tokenId},${rights}`),
   };
-}
-
-/** What distinguishes one store from every other, and the secret of its index hashes. */
-export interface Identity {
-  /** Unique to this store. */
-  readonly id: string;
-  readonly secret: bigint;
 }
 
 const ROW = columns('id', 'secret');
@@ -43,7 +33,8 @@ export async function fillIdentity(tx: WriteTransaction): Promise<void> {
   await tx.run(`INSERT INTO identity (${ROW.sql}) VALUES ($1, $2)`, [randomBytes(), randomBytes()]);
 }
 
-export async function readIdentity(engine: Engine): Promise<Identity> {
+/** The id that no other store has, and the secret of its index hashes. */
+export async function readIdentity(engine: Engine) {
   const [row = []] = await engine.rows(`SELECT ${ROW.sql} FROM identity`, []);
   return { id: decodeUint(row[ROW.col.id]).toString(36), secret: decodeUint(row[ROW.col.secret]) };
 }

@@ -2,18 +2,7 @@
 
 import { connect as connectSocket } from 'node:net';
 import { SQL } from 'bun';
-import type {
-  BulkStatement,
-  Cell,
-  Dialect,
-  Engine,
-  EngineOptions,
-  Notices,
-  Param,
-  Row,
-  StatementTimeout,
-  WriteTransaction,
-} from './engine.ts';
+import type { Cell, Dialect, Engine, EngineOptions, Param, Row, StatementTimeout, WriteTransaction } from './engine.ts';
 import { StoreError } from './errors.ts';
 import { createStallWatch, type Progress } from './stall-watch.ts';
 
@@ -65,16 +54,13 @@ const LIMITS: Readonly<Record<StatementTimeout, string>> = {
 
 export async function openPostgres(url: string, options: EngineOptions = {}): Promise<Engine> {
   const { readOnly = false, connections = CONNECTIONS, role = 'cli' } = options;
+  const own = { application_name: `delegations-${role}`, default_transaction_read_only: readOnly ? 'on' : 'off' };
   const connect = (max: number, more: { readonly onclose?: () => void } = {}) =>
     new SQL(url, {
       max,
       idleTimeout: IDLE_CONNECTION_SECONDS,
       connectionTimeout: CONNECT_SECONDS,
-      connection: {
-        ...SETTINGS,
-        application_name: `delegations-${role}`,
-        default_transaction_read_only: readOnly ? 'on' : 'off',
-      },
+      connection: { ...SETTINGS, ...own },
       ...more,
     });
   // The driver uses the connections of a pool in turn, which would keep them all open. So one is used whenever it is free, and
@@ -89,6 +75,8 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     running++;
     try {
       return await send(isFirst ? pools.first : pools.others);
+    } catch (error) {
+      throw toStoreError(error);
     } finally {
       running--;
       if (isFirst) isFirstBusy = false;
@@ -111,12 +99,9 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   const writes = createStallWatch(WRITE_MS, progress, reconnect);
   /** Runs a request within its time limit. */
   const request: Readonly<Record<StatementTimeout, Request>> = {
-    short: (send) => reads.during(() => onConnection(send), toStoreError),
-    long: (send) => writes.during(() => onConnection(send), toStoreError),
-    none: (send) =>
-      onConnection(send).catch((error) => {
-        throw toStoreError(error);
-      }),
+    short: (send) => reads.during(() => onConnection(send)),
+    long: (send) => writes.during(() => onConnection(send)),
+    none: onConnection,
   };
 
   const stopListening = () => {
@@ -142,7 +127,7 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
     listener = own;
     for (const [channel, onMessage] of subscriptions) own.listen(channel, onMessage).catch(retry);
   }
-  const notices: Notices = {
+  const notices: Engine['notices'] = {
     async publish(channel, text) {
       await request.short((pool) => pool.unsafe('SELECT pg_notify($1, $2)', [channel, text]));
     },
@@ -164,10 +149,8 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   } catch (cause) {
     await close();
     // Neither the driver's message nor this one contains the password.
-    const where = await connectionFault(url);
-    throw new StoreError('bad-store', `Cannot connect to PostgreSQL at ${where}. ${(cause as Error).message}.`, {
-      cause,
-    });
+    const why = `Cannot connect to PostgreSQL at ${await connectionFault(url)}. ${(cause as Error).message}.`;
+    throw new StoreError('bad-store', why, { cause });
   }
   return {
     dialect: DIALECT,
@@ -254,9 +237,9 @@ function createTransaction(connection: SQL, progress: Progress): WriteTransactio
     dialect: 'postgres',
     rows: (sql, params) => counted(readRows(connection, sql, params)),
     run: async (sql, params) => void (await counted(connection.unsafe(sql, params as Param[]))),
-    each(statement: BulkStatement, rows) {
+    each({ postgres }, rows) {
       if (rows.length === 0) return [];
-      return counted(connection.unsafe(statement.postgres, toColumns(rows)).values() as Promise<Row[]>);
+      return counted(connection.unsafe(postgres, toColumns(rows)).values() as Promise<Row[]>);
     },
   };
 }

@@ -109,7 +109,7 @@ describe('DATABASE_REPLICA_URL', () => {
     const late = { ...primary, chains: async () => compared };
     const replicated = withReplica(late, replica.urlOf(database), {
       log: () => {},
-      metrics: { countReplicaFallback: () => fallbacks++ },
+      onFallback: () => fallbacks++,
     });
     let fallbacks = 0;
     try {

@@ -6,16 +6,9 @@ import { openStore } from './open.ts';
 import type { ChainState, ReplicatedReads, Store } from './store.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface Replicated {
-  readonly store: Store;
-  /** Whether reads go to the replica now. */
-  isFresh(): boolean;
-  stop(): Promise<void>;
-}
-
 export interface ReplicaOptions {
   readonly log: (level: 'info' | 'warn', message: string, fields?: object) => void;
-  readonly metrics: { countReplicaFallback(): void };
+  readonly onFallback: () => void;
   /** The maximum number of connections to the replica. */
   readonly connections?: number;
 }
@@ -27,8 +20,8 @@ const TIMEOUT_MS = 1000;
 /** Errors that the primary may not have. */
 const RETRY_ON_PRIMARY = new Set<StoreErrorCode>(['unavailable', 'failed', 'not-started', 'beyond-head', 'rewritten']);
 
-export function withReplica(primary: Store, url: string, options: ReplicaOptions): Replicated {
-  const { log, metrics, ...pool } = options;
+export function withReplica(primary: Store, url: string, options: ReplicaOptions) {
+  const { log, onFallback, ...pool } = options;
   let opened: Promise<Store> | null = null;
   /** The replica while it is fresh. `gone` rejects as soon as it is not, so that no read waits for a replica that hangs. */
   let current: { readonly replica: Store; readonly gone: Promise<never>; leave(): void } | null = null;
@@ -92,7 +85,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
           if (!(error instanceof StoreError && RETRY_ON_PRIMARY.has(error.code))) throw error;
         }
       }
-      metrics.countReplicaFallback();
+      onFallback();
       return read(primary, ...args);
     };
 
@@ -133,7 +126,8 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     blockAt: onReplica((from, ...args) => from.blockAt(...args)),
   };
   return {
-    store: { ...primary, ...reads },
+    store: { ...primary, ...reads } satisfies Store,
+    /** Whether reads go to the replica now. */
     isFresh: () => current !== null,
     async stop() {
       stopped = true;

@@ -1,11 +1,5 @@
 // Detects a server that stopped answering, with a counter per interval instead of a timer per request.
 
-export interface StallWatch {
-  /** Counts a request while it runs. Errors pass through `translate`. */
-  during<T>(request: () => Promise<T>, translate: (error: unknown) => unknown): Promise<T>;
-  stop(): void;
-}
-
 /** Answers that several watches of one server have seen. */
 export interface Progress {
   answers: number;
@@ -15,7 +9,7 @@ export interface Progress {
 const MAX_INTERVALS = 6;
 
 /** Calls `onStall` if a request takes longer than `ms`, at most twice that, while the server answers nothing at all. */
-export function createStallWatch(ms: number, progress: Progress, onStall: () => void): StallWatch {
+export function createStallWatch(ms: number, progress: Progress, onStall: () => void) {
   // Running requests by the interval in which they started, newest first.
   let intervals = [{ running: 0 }];
   let answersBefore = 0;
@@ -31,15 +25,14 @@ export function createStallWatch(ms: number, progress: Progress, onStall: () => 
   }, ms);
   timer.unref();
   return {
-    async during(request, translate) {
+    /** Counts a request while it runs. */
+    async during<T>(request: () => Promise<T>): Promise<T> {
       const interval = intervals[0] as { running: number };
       interval.running++;
       try {
         const answer = await request();
         progress.answers++;
         return answer;
-      } catch (error) {
-        throw translate(error);
       } finally {
         interval.running--;
       }

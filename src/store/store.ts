@@ -93,9 +93,7 @@ export interface BlockInput extends BlockRef {
   readonly settlements?: readonly Settlement[];
 }
 
-export interface ConfirmedBlock extends BlockRef {
-  readonly isProven: boolean;
-}
+export type ConfirmedBlock = BlockRef & Required<Pick<BlockInput, 'isProven'>>;
 
 /** All logs up to `head`, and the blocks whose hashes to keep. Committed whole or not at all. */
 export interface CommitInput {
@@ -178,11 +176,16 @@ export interface Pinned {
   readonly block: AnswerBlock;
 }
 
-export interface CheckResult<D extends HeldDelegation> {
-  readonly chain: ChainState;
-  readonly block: AnswerBlock;
+export interface CheckResult<D extends HeldDelegation> extends Omit<Pinned, 'stamp'> {
   /** The delegations that grant what was asked and held at the block. */
   readonly granting: readonly D[];
+}
+
+/** A block, and the revision and stamp of the history that it was chosen in. */
+export interface ChosenBlock {
+  readonly block: number;
+  readonly revision: number;
+  readonly stamp: number;
 }
 
 export interface ListQuery {
@@ -281,15 +284,11 @@ export interface ChangesCursor {
   readonly position: ChangePosition;
   readonly revision: number;
   readonly stamp: number;
-  /** What still holds if the revision was lost. Null if no block was final. */
-  readonly final: FinalPoint | null;
-}
-
-/** An older revision, and a final block up to which history has been the same ever since. */
-export interface FinalPoint {
-  readonly block: number;
-  readonly revision: number;
-  readonly stamp: number;
+  /**
+   * What still holds if the revision was lost: an older one, and a final block up to which history has been the same
+   * ever since. Null if no block was final.
+   */
+  readonly final: ChosenBlock | null;
 }
 
 export interface ChangesQuery {
@@ -428,7 +427,7 @@ export interface PrimaryOnly {
   /** The oldest unsettled revocations of one wallet. */
   unsettledRevocations(chainId: number, vault: Address, limit: number): Promise<Revocation[]>;
   /** Delegates that a v1 wallet granted something before a log and that had it at a block. */
-  v1Delegates(query: V1DelegatesQuery): Promise<Address[]>;
+  v1Delegates(chainId: number, vault: Address, before: LogPosition, at: number, limit: number): Promise<Address[]>;
   /** Up to `limit` v1 delegations from one wallet to another that held at a block. */
   held(chainId: number, pair: Pick<DelegationKey, 'from' | 'to'>, at: number, limit: number): Promise<HeldDelegation[]>;
   /** Whether a v1 delegation held at a block. */
@@ -463,12 +462,4 @@ export interface Revocation {
   readonly ended: readonly Pick<SettledPair, 'delegate' | 'endedBy'>[];
   /** The block whose state settled it; null while it is not settled. */
   readonly readAt: number | null;
-}
-
-export interface V1DelegatesQuery {
-  readonly chainId: number;
-  readonly vault: Address;
-  readonly before: LogPosition;
-  readonly at: number;
-  readonly limit: number;
 }

@@ -1,19 +1,12 @@
 // Queues in which callers take turns: who waits with many things gets no more of them done than who waits with one.
 
-export interface Rounds<Item> {
-  add(caller: string, item: Item): void;
-  /** The next item of the caller whose turn it is, of those that are ready. */
-  take(isReady?: (caller: string) => boolean): Item | undefined;
-  /** How many items of a caller wait. */
-  count(caller: string): number;
-}
-
-export function createRounds<Item>(): Rounds<Item> {
+export function createRounds<Item>() {
   /** Items that wait, by caller, in the order of their turns. */
   const waiting = new Map<string, Item[]>();
   return {
-    add: (caller, item) => void waiting.getOrInsertComputed(caller, () => []).push(item),
-    take(isReady = () => true) {
+    add: (caller: string, item: Item) => void waiting.getOrInsertComputed(caller, () => []).push(item),
+    /** The next item of the caller whose turn it is, of those that are ready. */
+    take(isReady: (caller: string) => boolean = () => true): Item | undefined {
       for (const [caller, own] of waiting) {
         if (!isReady(caller)) continue;
         const item = own.shift();
@@ -23,21 +16,13 @@ export function createRounds<Item>(): Rounds<Item> {
       }
       return undefined;
     },
-    count: (caller) => waiting.get(caller)?.length ?? 0,
+    /** How many items of a caller wait. */
+    count: (caller: string) => waiting.get(caller)?.length ?? 0,
   };
 }
 
-/** Runs work of several callers, so much at once. What waits has its turn caller by caller. */
-export interface Turns {
-  run<T>(caller: string, work: () => Promise<T>): Promise<T>;
-  /** Whether work of the caller would run at once. */
-  isFree(caller: string): boolean;
-  /** How much work of the caller waits. */
-  waiting(caller: string): number;
-}
-
-/** `ofOne`: at once for one caller. */
-export function createTurns(atOnce: number, ofOne = atOnce): Turns {
+/** Runs work of several callers, `atOnce` of all and `ofOne` of each. What waits has its turn caller by caller. */
+export function createTurns(atOnce: number, ofOne = atOnce) {
   const running = new Map<string, number>();
   const rounds = createRounds<() => void>();
   let total = 0;
@@ -52,9 +37,11 @@ export function createTurns(atOnce: number, ofOne = atOnce): Turns {
   }
 
   return {
+    /** Whether work of the caller would run at once. */
     isFree,
+    /** How much work of the caller waits. */
     waiting: rounds.count,
-    async run(caller, work) {
+    async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
       if (isFree(caller)) count(caller, 1);
       else
         await new Promise<void>((resolve) =>

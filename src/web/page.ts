@@ -155,10 +155,7 @@ interface ResponseOptions {
 }
 
 /** In a sandbox, every page has a banner. A page must not hold a secret, because it is compressed. */
-export function pageResponse(
-  text: string,
-  { status = 200, sandbox = false, cache = CACHE }: ResponseOptions = {},
-): Response {
+export function pageResponse(text: string, { status = 200, sandbox = false, cache = CACHE }: ResponseOptions = {}) {
   const shown = sandbox ? text.replace(BODY.text, `${BODY.text}\n${BANNER.text}`) : text;
   const respond = cache === CACHE ? fixedResponse : compressibleResponse;
   return respond(shown, { status, headers: pageHeaders('text/html', cache) });

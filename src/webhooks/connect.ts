@@ -76,13 +76,7 @@ export async function connectTo(
   throw new SendError('connect');
 }
 
-function open(
-  url: URL,
-  address: string,
-  ca: string | undefined,
-  ms: number | null,
-  stop: AbortSignal,
-): Promise<Socket> {
+function open(url: URL, address: string, ca: string | undefined, ms: number | null, stop: AbortSignal) {
   const isTls = url.protocol === 'https:';
   const port = Number(url.port) || (isTls ? 443 : 80);
   const host = hostOf(url);
@@ -99,7 +93,7 @@ function open(
         rejectUnauthorized: true,
       })
     : connect({ host: address, port });
-  return new Promise((done, fail) => {
+  return new Promise<Socket>((done, fail) => {
     const timer = ms === null ? undefined : setTimeout(() => end(new SendError('connect')), ms);
     const onStop = () => end(stop.reason);
     const end = (error: unknown) => {

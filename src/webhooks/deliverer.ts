@@ -28,10 +28,7 @@ export interface DelivererOptions {
   readonly pollMs?: number;
 }
 
-export interface Deliverer {
-  /** Starts no attempt any more, and waits for those in flight. Attempts that take longer are aborted, and made again later. */
-  stop(graceMs: number): Promise<void>;
-}
+export type Deliverer = ReturnType<typeof startDeliverer>;
 
 /** How many webhooks a round looks at. */
 const WEBHOOKS_A_ROUND = 250;
@@ -57,7 +54,7 @@ interface Look {
   readonly scanned: number;
 }
 
-export function startDeliverer(options: DelivererOptions): Deliverer {
+export function startDeliverer(options: DelivererOptions) {
   const { webhooks, source, send, onAttempt, onPause, onError = () => {}, now = Date.now } = options;
   const { retryScale = 1, leaseMs = LEASE_MS, pollMs = POLL_MS, timeoutMs } = options;
   const looks = new Map<number, Look>();
@@ -145,11 +142,8 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   async function deliverTest(webhook: ClaimedWebhook): Promise<void> {
     const type = webhook.paused?.reason === 'unconfirmed' ? 'challenge' : 'test';
     const challenge = type === 'challenge' ? randomBytes(24).toString('base64url') : undefined;
-    const data = {
-      type: `webhook.${type}`,
-      timestamp: new Date(now()).toISOString(),
-      data: { webhook: webhook.id, challenge },
-    };
+    const timestamp = new Date(now()).toISOString();
+    const data = { type: `webhook.${type}`, timestamp, data: { webhook: webhook.id, challenge } };
     const delivery = { id: createId(), body: JSON.stringify(data), changes: 0 };
     const attempt = await trySend(webhook, delivery, type, challenge);
     if (attempt !== null) await webhooks.record(webhook.lease, attempt, stepAfter(webhook, attempt));
@@ -239,18 +233,14 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   const ended = run();
 
   return {
-    async stop(graceMs) {
+    /** Starts no attempt any more, and waits for those in flight. Longer ones are aborted, and made again later. */
+    async stop(graceMs: number): Promise<void> {
       isStopping = true;
       wake();
       const settled = ended.then(() => Promise.all(inFlight.values()));
-      const isIn = (ms: number) =>
-        withTimeout(ms, settled).then(
-          () => true,
-          () => false,
-        );
-      if (await isIn(graceMs)) return;
-      aborting.abort();
-      await isIn(RELEASE_MS);
+      const abort = () => aborting.abort();
+      await withTimeout(graceMs, settled).catch(abort);
+      if (aborting.signal.aborted) await withTimeout(RELEASE_MS, settled).catch(() => {});
     },
   };
 }

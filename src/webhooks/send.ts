@@ -17,12 +17,8 @@ export interface SendRules {
   readonly challenge?: string | undefined;
 }
 
-export type Send = (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  rules?: SendRules,
-) => Promise<SendOutcome>;
+type HeaderFields = Readonly<Record<string, string>>;
+export type Send = (url: string, headers: HeaderFields, body: string, rules?: SendRules) => Promise<SendOutcome>;
 
 export interface SendOptions extends ConnectOptions {
   /** For all of it: look-up, connection, request and answer. */
@@ -81,7 +77,7 @@ function raceAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
 const HEADER_NAME = /^[a-z0-9-]+$/;
 const HEADER_VALUE = /^[ -~]*$/;
 
-function requestOf({ host, pathname, search }: URL, headers: Readonly<Record<string, string>>, body: string): Buffer {
+function requestOf({ host, pathname, search }: URL, headers: HeaderFields, body: string): Buffer {
   const bytes = Buffer.from(body);
   const all = {
     host,
@@ -98,8 +94,9 @@ function requestOf({ host, pathname, search }: URL, headers: Readonly<Record<str
 }
 
 /** Returns the status of the answer once its headers are complete, or it has the challenge, and closes the connection. */
-function exchange(socket: Socket, request: Buffer, stop: AbortSignal, challenge?: string): Promise<Exchanged> {
-  return new Promise<Exchanged>((done, fail) => {
+function exchange(socket: Socket, request: Buffer, stop: AbortSignal, challenge?: string) {
+  /** `isEchoed` is also true if there was no challenge. */
+  return new Promise<{ readonly status: number; readonly isEchoed: boolean }>((done, fail) => {
     let text = '';
     let status: number | null = null;
     const end = () => (status === null ? fail(new SendError('protocol')) : done({ status, isEchoed: false }));
@@ -119,12 +116,6 @@ function exchange(socket: Socket, request: Buffer, stop: AbortSignal, challenge?
     });
     socket.write(request);
   }).finally(() => socket.destroy());
-}
-
-interface Exchanged {
-  readonly status: number;
-  /** Also true if there was no challenge. */
-  readonly isEchoed: boolean;
 }
 
 interface ReadAnswer {

@@ -75,14 +75,12 @@ export function createWebhookSource({ store, chainIds, longLists }: SourceOption
     kept.set(chainId, ofChain);
     const { pages } = ofChain;
     const key = `${final} ${after === null ? '' : feedCursorText(new Map([[chainId, after]]), '')}`;
-    let page = pages.get(key);
-    if (page === undefined) {
-      page = readPage(webhook, query);
+    return pages.getOrInsertComputed(key, () => {
+      const page = readPage(webhook, query);
       // An error is not kept.
       page.catch(() => pages.delete(key));
-      pages.set(key, page);
-    }
-    return page;
+      return page;
+    });
   }
 
   async function readNext(webhook: Subscriber, cursor: string, readFirst: typeof readPage): Promise<Unsent> {
@@ -119,9 +117,7 @@ export function createWebhookSource({ store, chainIds, longLists }: SourceOption
       return (webhook) => {
         const name = String(webhook.filter.chainIds);
         const stateOf = (chainId: number) => `${chainId} ${states.get(chainId)}`;
-        const text = texts.get(name) ?? chainsOf(webhook, chainIds).map(stateOf).join();
-        texts.set(name, text);
-        return text;
+        return texts.getOrInsertComputed(name, () => chainsOf(webhook, chainIds).map(stateOf).join());
       };
     },
     /** What comes after a cursor, as of the last `observe` or later. It may be shared by many webhooks. */
@@ -135,10 +131,7 @@ export function createWebhookSource({ store, chainIds, longLists }: SourceOption
  * The cursor of a new webhook: after everything that is known now. A chain without blocks is absent and starts at its first block,
  * as does a chain that is served later.
  */
-export async function startCursor(
-  webhook: Subscription,
-  options: Pick<SourceOptions, 'store' | 'chainIds'>,
-): Promise<string> {
+export async function startCursor(webhook: Subscription, options: Pick<SourceOptions, 'store' | 'chainIds'>) {
   const cursor = new Map<number, ChangesCursor>();
   for (const chainId of chainsOf(webhook, options.chainIds)) {
     const end = await headOf(chainId, { isFinal: isFinal(webhook) }, options).catch(nullIfNotStarted);

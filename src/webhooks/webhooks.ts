@@ -1,30 +1,16 @@
 // Stores webhooks: where each one delivers to, how far it is, the delivery that is under way, and its last attempts.
 // All times here are unix milliseconds, because a retry can be due within a second.
 
-import {
-  changesRow,
-  lockOwner,
-  MAX_ID,
-  number,
-  numberOrNull,
-  type RowPage,
-  recordOf,
-  text,
-  textOrNull,
-} from '../accounts/rows.ts';
+import { changesRow, field, lockOwner, MAX_ID, type RowPage, recordOf } from '../accounts/rows.ts';
 import { IS_CANDIDATE, KEY_END } from '../accounts/schema.ts';
 import type { Address } from '../registry/delegation.ts';
 import type { Engine, Param, Row, WriteTransaction } from '../store/engine.ts';
 import { decodeNumber, decodeTextOrNull } from '../store/rows/cells.ts';
+import type { ChangesFilter } from '../store/store.ts';
 
-export interface WebhookFilter {
+export interface WebhookFilter extends ChangesFilter {
   /** `served`: every chain of the service, also those that are added later. */
   readonly chainIds: readonly number[] | 'served';
-  /** Either side of the delegation. */
-  readonly wallet?: Address;
-  readonly from?: Address;
-  readonly to?: Address;
-  readonly contract?: Address;
 }
 
 /**
@@ -39,54 +25,49 @@ type PauseReason = (typeof PAUSE_REASONS)[number];
 export const WEBHOOK_STATES = ['active', ...PAUSE_REASONS] as const;
 
 const FIELDS = {
-  id: number('id'),
+  id: field.number('id'),
   /** As in `KeyRecord`: a wallet, or null for the operator's. */
-  owner: textOrNull('owner'),
-  label: textOrNull('label'),
-  url: text('url'),
+  owner: field.textOrNull('owner'),
+  label: field.textOrNull('label'),
+  url: field.text('url'),
   /** `final`: changes of final blocks only. `head`: all changes at once, and an `undo` after a reorg. */
-  at: text<'final' | 'head'>('at'),
-  createdAt: number('created_at'),
+  at: field.text<'final' | 'head'>('at'),
+  createdAt: field.number('created_at'),
   /** Everything before it was delivered. */
-  cursor: text('reached'),
+  cursor: field.text('reached'),
   /** How often the pending delivery failed. */
-  failures: number('failures'),
+  failures: field.number('failures'),
   /** When it first failed. */
-  failingSince: numberOrNull('failing_since'),
+  failingSince: field.numberOrNull('failing_since'),
   /** When it is sent again; null for at once. */
-  nextAttemptAt: numberOrNull('next_at'),
-  testRequestedAt: numberOrNull('test_at'),
+  nextAttemptAt: field.numberOrNull('next_at'),
+  testRequestedAt: field.numberOrNull('test_at'),
   /** The end of a rotation's overlap; null if one secret signs. */
-  previousSecretUntil: numberOrNull('previous_until'),
+  previousSecretUntil: field.numberOrNull('previous_until'),
   /** These make up `filter`, `paused` and `pending`. */
-  chains: textOrNull('chains'),
-  wallet: textOrNull<Address>('wallet'),
-  from: textOrNull<Address>('from_wallet'),
-  to: textOrNull<Address>('to_wallet'),
-  contract: textOrNull<Address>('contract'),
-  pausedAt: numberOrNull('paused_at'),
-  pauseReason: textOrNull<PauseReason>('pause_reason'),
-  pendingId: textOrNull('pending_id'),
-  pendingChanges: numberOrNull('pending_changes'),
-  pendingAt: numberOrNull('pending_at'),
+  chains: field.textOrNull('chains'),
+  wallet: field.textOrNull<Address>('wallet'),
+  from: field.textOrNull<Address>('from_wallet'),
+  to: field.textOrNull<Address>('to_wallet'),
+  contract: field.textOrNull<Address>('contract'),
+  pausedAt: field.numberOrNull('paused_at'),
+  pauseReason: field.textOrNull<PauseReason>('pause_reason'),
+  pendingId: field.textOrNull('pending_id'),
+  pendingChanges: field.numberOrNull('pending_changes'),
+  pendingAt: field.numberOrNull('pending_at'),
 };
 const RECORD = recordOf(FIELDS);
 /** Besides the record. */
 const CLAIM = recordOf({
-  secret: text('secret'),
-  previousSecret: textOrNull('previous_secret'),
+  secret: field.text('secret'),
+  previousSecret: field.textOrNull('previous_secret'),
   /** The body of the pending delivery. */
-  body: textOrNull('pending_body'),
+  body: field.textOrNull('pending_body'),
 });
 
 type Flat = ReturnType<typeof RECORD.decode>;
 /** What `webhookOf` puts together. */
-type Parts =
-  | 'chains'
-  | keyof Omit<WebhookFilter, 'chainIds'>
-  | `paused${string}`
-  | `pause${string}`
-  | `pending${string}`;
+type Parts = 'chains' | keyof ChangesFilter | `pause${string}` | `pending${string}`;
 
 export interface WebhookRecord extends Omit<Flat, Extract<keyof Flat, Parts>> {
   readonly filter: WebhookFilter;
@@ -127,25 +108,22 @@ type WebhookFault = 'no-active-key' | 'over-quota' | 'full';
 
 /** One attempt to send a delivery. */
 const ATTEMPT = recordOf({
-  type: text<'changes' | 'test' | 'challenge'>('type'),
-  at: number('at'),
+  type: field.text<'changes' | 'test' | 'challenge'>('type'),
+  at: field.number('at'),
   /** The `webhook-id` of the delivery. */
-  deliveryId: text('delivery_id'),
-  changes: number('changes'),
+  deliveryId: field.text('delivery_id'),
+  changes: field.number('changes'),
   /** Null if it was delivered. */
-  failure: textOrNull('failure'),
+  failure: field.textOrNull('failure'),
   /** The HTTP status; null if there was none. */
-  status: numberOrNull('status'),
+  status: field.numberOrNull('status'),
   /** Null if the owner must not know. */
-  ms: numberOrNull('ms'),
+  ms: field.numberOrNull('ms'),
 });
 export type Attempt = ReturnType<typeof ATTEMPT.decode>;
 
 /** Proof that this process delivers the webhook now. A write with a lease that another process has taken over does nothing. */
-interface WebhookLease {
-  readonly id: number;
-  readonly token: string;
-}
+type WebhookLease = { readonly id: number; readonly token: string };
 
 /** A webhook under a lease, with what is needed to deliver it. */
 export type ClaimedWebhook = ReturnType<typeof claimedOf>;
@@ -156,11 +134,7 @@ type NewDelivery = Readonly<Record<'id' | 'body' | 'from' | 'cursor', string>> &
 /** What happens after a failed attempt. */
 export type NextStep = { readonly retryAt: number } | { readonly pause: PauseReason };
 
-export interface WebhookStats {
-  readonly counts: Readonly<Record<(typeof WEBHOOK_STATES)[number], number>>;
-  /** The active webhooks with a pending delivery, and when it was made; the oldest first. */
-  readonly pending: readonly { readonly id: number; readonly since: number }[];
-}
+export type WebhookStats = Awaited<ReturnType<Webhooks['stats']>>;
 
 export const WEBHOOKS_PER_PAGE = 100;
 /** Of all wallets: each is looked at again and again. */
@@ -187,6 +161,8 @@ const SUCCEEDED = {
   challenge: `test_at = NULL, ${ACTIVE}`,
 };
 
+/** The process with the lease $2 may go on from the cursor $3. */
+const IS_NEXT = 'WHERE id = $1 AND lease = $2 AND reached = $3 AND pending_id IS NULL';
 const isFree = (clock: string) => `(lease_until IS NULL OR lease_until < ${clock})`;
 
 /** $1 is the last id, $2 the limit, $3 the time. */
@@ -199,14 +175,12 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
   const { clock } = engine.dialect;
 
-  const changes = changesRow.bind(null, engine);
+  const changes = changesRow.bind(null, engine, 'webhook');
 
   const hasActiveKey = async (tx: WriteTransaction, owner: string, now: number) => {
-    const rows = await tx.rows(`SELECT 1 FROM api_key WHERE owner = $1 AND ${KEY_END} > $2 LIMIT 1`, [
-      owner,
-      Math.floor(now / 1000),
-    ]);
-    return rows.length > 0;
+    const seconds = Math.floor(now / 1000);
+    const active = `SELECT 1 FROM api_key WHERE owner = $1 AND ${KEY_END} > $2 LIMIT 1`;
+    return (await tx.rows(active, [owner, seconds])).length > 0;
   };
 
   return {
@@ -214,7 +188,7 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       engine.transaction(async (tx) => {
         const { owner, label, url, filter, at, cursor, secret, now, quota, isConfirmed = false } = request;
         if (owner !== null) {
-          await lockOwner(engine, tx, owner);
+          await lockOwner(tx, owner);
           if (!(await hasActiveKey(tx, owner, now))) return 'no-active-key';
           const [[count] = []] = await tx.rows('SELECT count(*) FROM webhook WHERE owner = $1', [owner]);
           if (quota !== undefined && decodeNumber(count) >= quota) return 'over-quota';
@@ -256,41 +230,31 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       }),
     /** Also false if it is already paused. */
     pause: (id: number, now: number, reason: PauseReason = 'paused'): Promise<boolean> =>
-      changes('UPDATE webhook SET paused_at = $2, pause_reason = $3 WHERE id = $1 AND paused_at IS NULL', [
-        id,
-        now,
-        reason,
-      ]),
+      changes('SET paused_at = $2, pause_reason = $3 WHERE id = $1 AND paused_at IS NULL', [id, now, reason]),
     /** Continues with the pending delivery, at once. Also false if it is not paused. */
-    resume: (id: number): Promise<boolean> =>
-      changes(`UPDATE webhook SET ${ACTIVE} WHERE id = $1 AND paused_at IS NOT NULL`, [id]),
+    resume: (id: number): Promise<boolean> => changes(`SET ${ACTIVE} WHERE id = $1 AND paused_at IS NOT NULL`, [id]),
     /** Asks the receiver whether it agrees, if it has not or does not seem to any more. The webhook stays paused until then. False otherwise. */
     askReceiver: (id: number, now: number): Promise<boolean> =>
-      changes(
-        `UPDATE webhook SET pause_reason = $3, test_at = $2
-          WHERE id = $1 AND pause_reason IN ($3, 'failing', 'gone')`,
-        [id, now, UNCONFIRMED],
-      ),
-    /** Counts that an owner asks for something to be sent. False if it did so less than so many milliseconds ago. */
-    mayAsk: (id: number, now: number, leastMs: number): Promise<boolean> =>
-      changes('UPDATE webhook SET asked_at = $2 WHERE id = $1 AND (asked_at IS NULL OR asked_at <= $3)', [
+      changes(`SET pause_reason = $3, test_at = $2 WHERE id = $1 AND pause_reason IN ($3, 'failing', 'gone')`, [
         id,
         now,
-        now - leastMs,
+        UNCONFIRMED,
       ]),
+    /** Counts that an owner asks for something to be sent. False if it did so less than so many milliseconds ago. */
+    mayAsk: (id: number, now: number, leastMs: number): Promise<boolean> =>
+      changes('SET asked_at = $2 WHERE id = $1 AND (asked_at IS NULL OR asked_at <= $3)', [id, now, now - leastMs]),
     /** The old secret signs too for so many milliseconds. */
     rotateSecret: ({ id, secret, now, overlapMs }: { id: number; secret: string; now: number; overlapMs: number }) =>
-      changes('UPDATE webhook SET previous_secret = secret, previous_until = $3, secret = $2 WHERE id = $1', [
+      changes('SET previous_secret = secret, previous_until = $3, secret = $2 WHERE id = $1', [
         id,
         secret,
         now + overlapMs,
       ]),
     /** Sends one test delivery, also of a paused webhook; a challenge if the receiver has not agreed. */
-    requestTest: (id: number, now: number): Promise<boolean> =>
-      changes('UPDATE webhook SET test_at = $2 WHERE id = $1', [id, now]),
+    requestTest: (id: number, now: number): Promise<boolean> => changes('SET test_at = $2 WHERE id = $1', [id, now]),
     /** Continues from another cursor, and discards the pending delivery. What has failed waits as long as before. */
     replayFrom: (id: number, cursor: string): Promise<boolean> =>
-      changes(`UPDATE webhook SET reached = $2, ${NO_PENDING} WHERE id = $1`, [id, cursor]),
+      changes(`SET reached = $2, ${NO_PENDING} WHERE id = $1`, [id, cursor]),
     /** The last attempts, newest first. */
     async attempts(id: number): Promise<Attempt[]> {
       const rows = await engine.rows(
@@ -326,19 +290,14 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
     /** Renews the lease and stores the next delivery before it is sent. False if the lease or the cursor is not the same any more. */
     storePending: ({ id, token }: WebhookLease, delivery: NewDelivery, forMs: number, now: number): Promise<boolean> =>
       changes(
-        `UPDATE webhook SET pending_id = $4, pending_body = $5, pending_changes = $6, pending_cursor = $7, pending_at = $8,
+        `SET pending_id = $4, pending_body = $5, pending_changes = $6, pending_cursor = $7, pending_at = $8,
             lease_until = ${clock} + $9
-          WHERE id = $1 AND lease = $2 AND reached = $3 AND pending_id IS NULL`,
+          ${IS_NEXT}`,
         [...[id, token, delivery.from, delivery.id, delivery.body, delivery.changes, delivery.cursor], ...[now, forMs]],
       ),
     /** Moves the cursor where there is nothing to deliver. */
     advance: ({ id, token }: WebhookLease, from: string, cursor: string): Promise<boolean> =>
-      changes('UPDATE webhook SET reached = $4 WHERE id = $1 AND lease = $2 AND reached = $3 AND pending_id IS NULL', [
-        id,
-        token,
-        from,
-        cursor,
-      ]),
+      changes(`SET reached = $4 ${IS_NEXT}`, [id, token, from, cursor]),
     /**
      * Records an attempt, and what happens next if it failed. Deliveries that succeeded move the cursor past them, and challenges make
      * the webhook active. Returns the cursor; null if the lease is lost, or that delivery is not pending any more.
@@ -369,11 +328,9 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       engine.transaction(async (tx) => {
         await tx.run('UPDATE webhook SET lease = NULL, lease_until = NULL WHERE id = $1 AND lease = $2', [id, token]);
       }),
-    async stats(): Promise<WebhookStats> {
+    async stats() {
       const rows = await engine.rows('SELECT pause_reason, count(*) FROM webhook GROUP BY pause_reason', []);
-      const counted = new Map(
-        rows.map(([reason, count]) => [decodeTextOrNull(reason) ?? 'active', decodeNumber(count)]),
-      );
+      const counted = new Map(rows.map(([reason, count]) => [decodeTextOrNull(reason) ?? 'active', Number(count)]));
       const pending = await engine.rows(
         `SELECT id, pending_at FROM webhook WHERE pending_at IS NOT NULL AND paused_at IS NULL
           ORDER BY pending_at LIMIT ${MOST_PENDING}`,
@@ -381,7 +338,8 @@ export function createWebhooks(engine: Engine, mostWebhooks = MOST_WEBHOOKS) {
       );
       const counts = Object.fromEntries(WEBHOOK_STATES.map((state) => [state, counted.get(state) ?? 0]));
       return {
-        counts: counts as WebhookStats['counts'],
+        counts: counts as Readonly<Record<(typeof WEBHOOK_STATES)[number], number>>,
+        /** The active webhooks with a pending delivery, and when it was made; the oldest first. */
         pending: pending.map(([id, since]) => ({ id: decodeNumber(id), since: decodeNumber(since) })),
       };
     },

@@ -1,9 +1,9 @@
 // A fake JSON-RPC node on a real socket: it serves a chain with the logs of both registries, and can have any fault.
 
 import { receiptsRoot } from '../../src/chain/prove/receipts.ts';
-import { keccakBytes } from '../../src/chain/prove/rlp.ts';
 import type { Json } from '../../src/chain/rpc/node.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
+import { keccakBytes } from '../../src/registry/keccak.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';
 import { createModel, type Model } from './model.ts';

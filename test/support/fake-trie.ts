@@ -1,8 +1,9 @@
 // A Merkle Patricia trie with proofs, for fake nodes.
 
-import { decodeRlp, keccakBytes } from '../../src/chain/prove/rlp.ts';
+import { decodeRlp } from '../../src/chain/prove/rlp.ts';
 import { trieRoot } from '../../src/chain/prove/trie.ts';
 import type { Bytes32 } from '../../src/registry/delegation.ts';
+import { keccakBytes } from '../../src/registry/keccak.ts';
 
 export interface FakeTrie {
   readonly root: Bytes32;

@@ -1,7 +1,7 @@
 // Makes headers that hash to their hashes.
 
-import { keccakHex } from '../../src/chain/prove/rlp.ts';
 import type { Bytes32 } from '../../src/registry/delegation.ts';
+import { keccakHex } from '../../src/registry/keccak.ts';
 
 interface HeaderContent {
   readonly number: number;

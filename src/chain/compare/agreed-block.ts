@@ -27,8 +27,7 @@ export const hasBlock = async (node: Node, { number, hash }: BlockId): Promise<b
   (await node.header(number))?.hash === hash;
 
 export async function requireBlock(node: Node, block: BlockId): Promise<void> {
-  if (!(await hasBlock(node, block)))
-    throw new Inconsistent(`block ${block.number} changed while the blocks after it were read`);
+  if (!(await hasBlock(node, block))) throw new Inconsistent(`block ${block.number} changed while logs were read`);
 }
 
 /** A provider that has another block at that height, or ends below it with a block that is not among ours. Null if none has. */

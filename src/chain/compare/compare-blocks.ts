@@ -47,12 +47,17 @@ export async function compareBlocks(
   let [differences, undecided, isComplete] = [0, 0, true];
   const lists = () => [stored, ...reports.map(({ blocks }) => blocks)];
   for (const number of blocksWithLogs(lists())) {
+    // All that answered were wrong about the chain: the rest was compared with nobody.
+    if (reports.length === 0) {
+      isComplete = false;
+      break;
+    }
     if (!differs(network, lists(), number)) continue;
     const ours = stored.get(number);
     const isProven =
       ours !== undefined && context.proof.isProven && !unproven.has(number) && !hasMessages(number, ours);
     if (isProven && !(await refute(context, reports, ours, ours.logs))) continue;
-    if (differences++ >= MAX_DIFFERENCES || reports.length === 0) {
+    if (differences++ >= MAX_DIFFERENCES) {
       isComplete = false;
       break;
     }

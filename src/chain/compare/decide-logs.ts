@@ -170,10 +170,10 @@ export async function findDisputes(
     if (keys.every((one) => one.has(eventKey(event)))) continue;
     const { from: vault, to = null } = 'delegation' in event ? event.delegation : { to: null, ...event };
     add(vault, to);
+    if (to !== null) continue;
     // The log may have ended what the wallet had granted to anybody.
-    const before = { block, logIndex: 0 };
-    const query = { chainId, vault, before, at: block - 1, limit: MAX_DISPUTES };
-    for (const delegate of to === null ? await store.v1Delegates(query) : []) add(vault, delegate);
+    const delegates = await store.v1Delegates(chainId, vault, { block, logIndex: 0 }, block - 1, MAX_DISPUTES);
+    for (const delegate of delegates) add(vault, delegate);
   }
   return [...disputes.values()];
 }

@@ -39,6 +39,7 @@ export async function resolveBlocks(
     const isUnnamed = event.type === 'unknownRevoked' && !NO_TRANSACTION.test(transactionHash);
     return isUnnamed ? [{ log, transactionHash, vault: event.from }] : [];
   });
+  if (unnamed.length === 0) return blocks;
   const revoked = await readRevoked(node, network, unnamed);
   const named = new Map(unnamed.map(({ log }, position) => [log, { ...log, revoked: revoked[position] ?? null }]));
   return blocks.map((block) => ({ ...block, logs: block.logs.map((log) => named.get(log) ?? log) }));

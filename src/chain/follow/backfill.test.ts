@@ -77,7 +77,7 @@ test('blocks of one branch are not added to those of another', async () => {
     node.fault = null;
     world.reorg(190, 195, (turn) => (turn === 10 ? [grant(D)] : []));
   });
-  await expect(world.one.follower.tick()).rejects.toThrow('changed while the blocks after it were read');
+  await expect(world.one.follower.tick()).rejects.toThrow('changed while logs were read');
   expect(await world.difference()).toBeNull();
   await world.rest();
   expect(await world.expectRight()).toBeNull();

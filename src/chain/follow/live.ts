@@ -1,6 +1,7 @@
 // Reads the newest blocks header by header, checks that they link to each other and to the index, and commits them. Where blocks can
 // be proven, no log is committed that its block's hash does not commit to.
 
+import { BadLogError } from '../../registry/event.ts';
 import { numbersFrom } from '../compare/agreed-block.ts';
 import type { Context } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
@@ -66,7 +67,7 @@ export function createLive(context: Context, commit: Commit, onBlock: (evidence:
     if (!isClaimed && absence === 'excluded') return { logs: [], evidence: 'bloom' };
     if (!isClaimed && absence === 'compared') return null;
     const proving = proveReports(context, providers, reports, header, header);
-    const proven = await (!isClaimed && absence === 'sampled' ? proving.catch(() => null) : proving);
+    const proven = await (!isClaimed && absence === 'sampled' ? proving.catch(nullIfUnproven) : proving);
     if (proven === null) return null;
     const { logs, isProven, isDisputed } = proven;
     if (isDisputed) await context.dispute(await findDisputes(context, header.number, [logs, ...lists]));
@@ -94,6 +95,12 @@ export function createLive(context: Context, commit: Commit, onBlock: (evidence:
   }
 
   return { advance };
+}
+
+/** A log that is proven and cannot be read is not left out. */
+function nullIfUnproven(error: unknown): null {
+  if (error instanceof BadLogError) throw error;
+  return null;
 }
 
 function requireLinked(headers: readonly Header[], ancestor: Ancestor): void {

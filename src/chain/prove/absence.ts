@@ -1,9 +1,9 @@
 // Decides which blocks without registry logs are proven to have none. A bloom that excludes the registries proves it for free. Otherwise
 // the receipts of the block do: always where the bloom is so empty that a match means something, and for a share of the rest.
 
+import { keccakBytes } from '../../registry/keccak.ts';
 import type { Network } from '../../registry/network.ts';
 import { registryFilter } from '../rpc/registry-logs.ts';
-import { keccakBytes } from './rlp.ts';
 
 /** A bloom that matches by chance more rarely than this is worth a call each time. */
 const CLEAR_CHANCE = 0.05;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import vectors from '../../../test/vectors/headers.json' with { type: 'json' };
+import { keccak } from '../../registry/keccak.ts';
 import type { Json } from '../rpc/node.ts';
 import { comesOut } from './header.ts';
-import { encodeRlp, keccak, toQuantity } from './rlp.ts';
+import { encodeRlp, toQuantity } from './rlp.ts';
 
 test.each(vectors.map((one) => [`${one.chain} ${one.number}`, one] as const))(
   '%s',

@@ -1,7 +1,8 @@
 // Computes the hash of a block from its header's fields, by the rules of the chains that differ from Ethereum's too.
 
+import { keccak } from '../../registry/keccak.ts';
 import type { Json } from '../rpc/node.ts';
-import { decodeRlp, encodeRlp, keccak, toQuantity } from './rlp.ts';
+import { decodeRlp, encodeRlp, toQuantity } from './rlp.ts';
 
 type Fields = readonly Uint8Array[];
 

@@ -1,9 +1,10 @@
 // Encodes receipts as their block commits to them, and computes the root of all receipts of a block.
 
 import type { Bytes32 } from '../../registry/delegation.ts';
+import { keccak } from '../../registry/keccak.ts';
 import type { Network } from '../../registry/network.ts';
 import { type BlockId, type Json, malformed, parseHex, parseObject, parseQuantity, parseUint256 } from '../rpc/node.ts';
-import { encodeRlp, keccak, type Rlp, toQuantity } from './rlp.ts';
+import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 import { listRoot } from './trie.ts';
 
 /** An OP-stack deposit. */

@@ -1,16 +1,4 @@
-// How headers, receipts and trie nodes are encoded and hashed: RLP, nested lists of bytes, and Keccak-256 in wasm.
-
-import { createKeccak } from 'hash-wasm';
-import type { Bytes32 } from '../../registry/delegation.ts';
-
-const hasher = await createKeccak(256);
-
-export const keccakBytes = (bytes: Uint8Array): Uint8Array => hasher.init().update(bytes).digest('binary');
-
-export const keccak = (bytes: Uint8Array): Bytes32 => `0x${hasher.init().update(bytes).digest('hex')}`;
-
-/** Of hex digits without 0x, as hex digits without 0x. */
-export const keccakHex = (hex: string): string => hasher.init().update(Uint8Array.fromHex(hex)).digest('hex');
+// RLP, the encoding of headers, receipts and trie nodes: nested lists of bytes.
 
 export type Rlp = Uint8Array | readonly Rlp[];
 

@@ -2,9 +2,10 @@
 // them. There a delegation holds if its hash, which contains the versions of vault and delegate, is in the set of the vault.
 
 import type { Address, Bytes32, DelegationKey } from '../../registry/delegation.ts';
+import { keccakBytes, keccakHex } from '../../registry/keccak.ts';
 import { word } from '../../registry/registry-call.ts';
 import { malformed, parseHex, parseObject } from '../rpc/node.ts';
-import { decodeRlp, keccakBytes, keccakHex, type Rlp } from './rlp.ts';
+import { decodeRlp, type Rlp } from './rlp.ts';
 import { EMPTY_ROOT, provenValue } from './trie.ts';
 
 const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));

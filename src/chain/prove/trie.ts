@@ -1,7 +1,8 @@
 // Merkle Patricia tries: the root of some entries, and what a proof shows about one key.
 
 import type { Bytes32 } from '../../registry/delegation.ts';
-import { decodeRlp, encodeRlp, keccak, keccakBytes, type Rlp, toQuantity } from './rlp.ts';
+import { keccak, keccakBytes } from '../../registry/keccak.ts';
+import { decodeRlp, encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 
 interface Entry {
   readonly nibbles: Uint8Array;

@@ -135,7 +135,7 @@ export function createRevocations(context: Context) {
     { number: at }: BlockId,
   ): Promise<Group> {
     const before = positionsOf(revocations.at(-1) as Revocation).at(-1) as LogPosition;
-    const found = await store.v1Delegates({ chainId, vault, before, at, limit: MAX_DELEGATES + 1 });
+    const found = await store.v1Delegates(chainId, vault, before, at, MAX_DELEGATES + 1);
     const isAll = found.length <= MAX_DELEGATES;
     const delegates = [...new Set([...requested, ...(isAll ? found : [])])];
     return { vault, revocations, delegates, isAll };
@@ -165,7 +165,7 @@ const FIRST_PAUSE_MS = 5000;
 const MAX_DOUBLINGS = 8;
 const MAX_REQUESTED = 100;
 
-export function createRevocationQueue({ network, store, now }: Context) {
+function createRevocationQueue({ network, store, now }: Context) {
   const retries = new Map<Address, { readonly failures: number; readonly notBefore: number }>();
   let requested: { readonly vault: Address; readonly delegate: Address }[] = [];
   let cursor: Address | null = null;

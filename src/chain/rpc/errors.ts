@@ -43,7 +43,7 @@ export class WrongChain extends Error {
 
 const PROVIDER_ERRORS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain, BadLogError, BadReturnDataError];
 
-/** A database error or a bug of ours is not a provider's fault. A batch that the store rejects as invalid is. */
+/** A database error or a bug of ours is not a provider's fault. A commit that the store rejects as invalid is. */
 export const isProviderFault = (error: unknown): boolean =>
   PROVIDER_ERRORS.some((type) => error instanceof type) || (error instanceof StoreError && error.code === 'bad-commit');
 

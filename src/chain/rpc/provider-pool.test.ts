@@ -53,3 +53,36 @@ test('a tick waits only once for a provider that it compares with', async () => 
   await expect(second?.node.chainId()).rejects.toThrow('is backing off');
   await nodes[0].stop();
 });
+
+test('what a provider that is compared with does not answer says nothing about the size of ranges', async () => {
+  const nodes = [startFakeNode([], 'process'), startFakeNode()] as const;
+  const pool = createProviderPool(
+    MAINNET,
+    nodes.map(({ url }) => url),
+  );
+  const [second] = await pool.others(await pool.pick(0), 0);
+  await nodes[1].stop();
+  await expect(second?.node.chainId()).rejects.toThrow('Cannot connect');
+  for (let turn = 0; turn < 2; turn++) await expect(second?.scanner.fetchLogs(1, 300)).rejects.toThrow('backing off');
+  expect(second?.scanner.rangeSize()).toBe(2000);
+  await nodes[0].stop();
+});
+
+test('a range that a provider finds too large, and then reads in parts, is no failure', async () => {
+  const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
+  nodes[1].fault = ({ method, params }, honest) =>
+    method === 'eth_getLogs' && Number(params[0].toBlock) - Number(params[0].fromBlock) >= 100
+      ? new Response('range too large', { status: 400 })
+      : honest();
+  const failures: string[] = [];
+  const pool = createProviderPool(
+    MAINNET,
+    nodes.map(({ url }) => url),
+    { onFailure: (provider) => failures.push(provider) },
+  );
+  const [second] = await pool.others(await pool.pick(0), 0);
+  expect(await second?.scanner.fetchLogs(1, 300)).toEqual([]);
+  expect(failures).toEqual([]);
+  expect(second?.scanner.rangeSize()).toBeLessThan(150);
+  for (const node of nodes) await node.stop();
+});

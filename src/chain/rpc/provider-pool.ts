@@ -8,7 +8,7 @@ import { type BlockId, createNode, type Node } from './node.ts';
 import { paceCalls } from './pace-calls.ts';
 import { registryFilter } from './registry-logs.ts';
 import { createRedactor, createRpc, RPC_DEFAULTS, RpcError, type RpcListener, type RpcOptions } from './rpc.ts';
-import { createRangeSizes, createScanner, type Scanner } from './scanner.ts';
+import { createScanner, type Scanner } from './scanner.ts';
 
 export interface Provider {
   /** For logs and metrics: chain id and position in the configuration, as in `1/2`. */
@@ -65,7 +65,6 @@ const WRONG_DATA_PENALTY = 4;
 const CHAIN_ID_TIMEOUT_MS = 1000;
 
 type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & {
-  readonly sizes: ReturnType<typeof createRangeSizes>;
   /** Whether the provider's chain id was checked, and is right. */
   isChecked: boolean;
   /** The chain-id check in progress. */
@@ -93,12 +92,11 @@ export function createProviderPool(network: Network, urls: readonly string[], op
     const name = `${chainId}/${position + 1}`;
     const listener = listenerOf === undefined ? {} : { listener: listenerOf(name) };
     const rpc = createRpc(url, { ...RPC_DEFAULTS, ...rpcOptions, ...listener });
-    const [node, paced, sizes] = [createNode(rpc), createNode(paceCalls(rpc)), createRangeSizes()];
+    const [node, paced] = [createNode(rpc), createNode(paceCalls(rpc))];
     return {
       name,
       node,
-      scanner: createScanner(node, filter, sizes),
-      sizes,
+      scanner: createScanner(node, filter),
       history: { node: paced, scanner: createScanner(paced, filter) },
       penalty: 0,
       retryAt: 0,
@@ -169,8 +167,8 @@ export function createProviderPool(network: Network, urls: readonly string[], op
    * whether the provider responds: one that is never picked would otherwise keep its last failure.
    */
   function failFast(entry: Entry, nowMs: number): Provider {
-    const { name, sizes, history } = entry;
-    const run = async (call: () => Promise<unknown>) => {
+    const { name, scanner, history } = entry;
+    const run = async <T>(call: () => Promise<T>): Promise<T> => {
       if (entry.retryAt > nowMs) throw new BackingOff('unreachable', `${name} is backing off`);
       try {
         const result = await call();
@@ -189,7 +187,14 @@ export function createProviderPool(network: Network, urls: readonly string[], op
     const node = Object.fromEntries(
       methods.map(([method, call]) => [method, (...args: unknown[]) => run(() => call(...args))]),
     ) as unknown as Node;
-    return { name, node, scanner: createScanner(node, filter, sizes), history };
+    // A scan as a whole: it learns sizes from what the provider rejects, and backing off is no rejection.
+    const guarded: Scanner = {
+      ...scanner,
+      fetchBlockLogs: (hash) => run(() => scanner.fetchBlockLogs(hash)),
+      fetchUnchecked: (from, to) => run(() => scanner.fetchUnchecked(from, to)),
+      fetchLogs: (from, to) => run(() => scanner.fetchLogs(from, to)),
+    };
+    return { name, node, scanner: guarded, history };
   }
 
   return {

@@ -262,7 +262,7 @@ export function createRedactor(urls: readonly string[]): Redact {
   const parts = urls.flatMap((text) => {
     const url = new URL(text);
     const values = [...url.searchParams.values(), ...url.pathname.split('/'), url.username, url.password];
-    return [text, url.host, url.hostname, ...values, ...values.map(decode)];
+    return [text, url.host, url.hostname, ...values, ...values.map(decodePercent)];
   });
   // Longest first, because one can contain another.
   const secrets = [...new Set(parts)].filter((part) => part.length >= 4).sort((a, b) => b.length - a.length);
@@ -271,8 +271,8 @@ export function createRedactor(urls: readonly string[]): Redact {
   return (text) => anyCase.reduce((left, secret) => left.replaceAll(secret, '…'), text);
 }
 
-/** Of text that may be percent-encoded. */
-export function decode(part: string): string {
+/** The text itself if it is not encoded so. */
+export function decodePercent(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

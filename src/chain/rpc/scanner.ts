@@ -17,7 +17,7 @@ const MAX_PATIENCE = 1024;
 const DENSE_BLOCK = 100;
 
 /** How many blocks a provider is asked for in one call, by what it has accepted and rejected. */
-export function createRangeSizes() {
+function createRangeSizes() {
   let rangeSize = FIRST_RANGE_SIZE;
   /** The smallest size that the provider rejected. */
   let rejectedSize = Number.POSITIVE_INFINITY;
@@ -70,7 +70,8 @@ export function createRangeSizes() {
 
 export type Scanner = ReturnType<typeof createScanner>;
 
-export function createScanner(node: Node, filter: LogFilter, sizes = createRangeSizes()) {
+export function createScanner(node: Node, filter: LogFilter) {
+  const sizes = createRangeSizes();
   /** Providers truncate by count or size, at either end of the range, between blocks or within one. */
   async function fetchComplete(from: number, to: number): Promise<NodeLog[]> {
     const found = new Map<string, NodeLog>();

@@ -254,14 +254,14 @@ const decodeAddress = (data: string): Address | null =>
   /^0x0{24}[0-9a-f]{40}$/.test(data) ? `0x${data.slice(26)}` : null;
 
 /** What a contract answered to calls at one block. */
-export type TokenData =
+type TokenData =
   | { readonly type: 'data'; readonly data: readonly string[] }
   /** There is no contract at the address. */
   | { readonly type: 'no-code' }
   /** At least one of the calls reverted. */
   | { readonly type: 'reverted' };
 
-export type TokenProvider = ReturnType<typeof createTokenProvider>;
+type TokenProvider = ReturnType<typeof createTokenProvider>;
 
 /** Bounds what a hostile contract costs a node. Below the maximum of one transaction (EIP-7825), which some nodes enforce. */
 const GAS = '0x1e8480';
@@ -274,7 +274,7 @@ const REJECTED_MS = 150;
 const BATCH = 25;
 
 /** `name`: the chain id and the position of its URL, which is a secret. */
-export function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
+function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
   const rpc = createRpc(url, { timeoutMs, maxBytes: MAX_BYTES });
   let isChainChecked = false;
   /** Whether the provider has a block, and until when that is believed. */

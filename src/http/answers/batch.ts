@@ -6,7 +6,7 @@ import type { JsonValue } from '../../api/json-reader.ts';
 import { handled } from '../../api/operation.ts';
 import type { BatchOperation } from '../../api/operations.ts';
 import type { NumberMode } from '../../api/params.ts';
-import { Problem } from '../../api/problems.ts';
+import { Problem, problemBody } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
 import { textResponse } from '../../api/sized-response.ts';
 import { partsOf } from '../../registry/check.ts';
@@ -27,7 +27,6 @@ import type { Call, Service } from '../context/service.ts';
 import { type LongList, type ReceivedBody, SHORT } from '../limits/long-lists.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
-import { problemBody } from '../wire/problem-response.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
 import { valueText } from './check.ts';
 
@@ -88,8 +87,8 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     const begun = await retried(() => beginLines(batch));
     isStreamed = true;
     // Too late is the last line, not the end of the connection.
-    const seconds = Number.POSITIVE_INFINITY;
-    return streamParts(linesOf(batch, begun), { seconds, headers, onError: service.onError, onEnd: end });
+    const sender = { answerTimeout: Number.POSITIVE_INFINITY, onError: service.onError };
+    return streamParts(linesOf(batch, begun), { headers }, end, sender);
   } finally {
     if (!isStreamed) end();
   }
@@ -166,10 +165,11 @@ const retried = <T>(run: () => Promise<T>) => retryRewritten(run, interrupted, i
 async function pinChains(batch: Batch) {
   const pins = new Map<number, Pin>();
   for (const chainId of batch.chainIds) pins.set(chainId, await pinChain(chainId, batch));
-  const { chains } = requireAnswered(
-    [...pins].map(([chainId, pin]) => (pin instanceof Problem ? { chainId, problem: pin } : { chainId, ...pin })),
+  const parts = [...pins].map(([chainId, pin]) =>
+    pin instanceof Problem ? { chainId, problem: pin } : { chainId, ...pin },
   );
-  return { pins, chains };
+  // A batch whose questions are all refused has none.
+  return { pins, chains: parts.length === 0 ? '[]' : requireAnswered(parts).chains };
 }
 
 async function pinChain(chainId: number, { asOf, service, failed }: Batch): Promise<Pin> {
@@ -188,22 +188,14 @@ const refusal = (problem: Problem) => `{"problem":${JSON.stringify(problemBody(p
 async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<string[]> {
   const { rows, long } = batch;
   const slice = rows.slice(from, from + SLICE);
-  const texts: string[] = [];
-  const positions = new Map<number, number[]>();
-  for (const [position, row] of slice.entries()) {
-    if (row instanceof Problem) {
-      texts[position] = refusal(row);
-      continue;
-    }
-    const known = positions.get(row.chainId);
-    if (known === undefined) positions.set(row.chainId, [position]);
-    else known.push(position);
-  }
-  for (const [chainId, of] of positions) {
+  const texts = slice.map((row) => (row instanceof Problem ? refusal(row) : ''));
+  const asked = [...slice.keys()].filter((position) => texts[position] === '');
+  const questionAt = (position: number) => slice[position] as ChainQuestion;
+  for (const [chainId, positions] of Map.groupBy(asked, (position) => questionAt(position).chainId)) {
     const pin = pins.get(chainId) as Pin;
-    const asked = of.map((position) => slice[position] as ChainQuestion);
-    const answered = await long.read(of.length, () => answerChain(batch, chainId, pin, asked));
-    for (const [turn, position] of of.entries()) texts[position] = answered[turn] as string;
+    const questions = positions.map(questionAt);
+    const answered = await long.read(questions.length, () => answerChain(batch, chainId, pin, questions));
+    for (const [turn, position] of positions.entries()) texts[position] = answered[turn] as string;
   }
   return texts;
 }

@@ -4,7 +4,6 @@
 import type { OperationBase } from '../../api/operation.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
 import {
-  type ChosenBlock,
   listPositionText,
   type PageCursor,
   pageCursorText,
@@ -14,7 +13,7 @@ import {
 import { checksummed } from '../../registry/checksum.ts';
 import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import type { Awaitable } from '../../store/engine.ts';
-import type { DetailedDelegation, ListQuery, ListSide } from '../../store/store.ts';
+import type { ChosenBlock, DetailedDelegation, ListQuery, ListSide } from '../../store/store.ts';
 import {
   type AsOf,
   chainReorganizing,
@@ -45,11 +44,10 @@ export interface PinnedChain extends PinnedBlock {
 }
 
 /** Reads rows of one chain from a position on. `next` is null at the end. */
-export type Section = (limit: number, after: string | null) => Promise<Rows>;
-interface Rows {
-  readonly texts: readonly string[];
-  readonly next: string | null;
-}
+export type Section = (
+  limit: number,
+  after: string | null,
+) => Promise<{ readonly texts: readonly string[]; readonly next: string | null }>;
 
 /** What the request for a page says. */
 interface PageRequest extends AsOf {
@@ -128,7 +126,7 @@ export async function answerChainPage<Page extends PageRequest>(
       // Only what goes on after a first read is long: many short parts are not.
       if (after !== null && scanned > 0 && long === SHORT) long = await service.longLists.beginWhole(caller());
       try {
-        const found: Rows = await long.read(ROW_WEIGHT * stretch, () => read(stretch, after));
+        const found: Awaited<ReturnType<Section>> = await long.read(ROW_WEIGHT * stretch, () => read(stretch, after));
         if (found.texts.length > 0) texts.push(found.texts.join(','));
         listed += found.texts.length;
         scanned += found.next === null ? found.texts.length : stretch;

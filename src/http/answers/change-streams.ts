@@ -1,6 +1,7 @@
 // Streams what changes as server-sent events. A stream reads its chains by itself until it has caught up; then it shares one reader
 // of each chain, the tail, with all other streams.
 
+import { problemBody } from '../../api/problems.ts';
 import { feedCursorText } from '../../feed/cursor.ts';
 import { type Feed, type FeedEntry, headOf, isWanted, type Place, passEntries } from '../../feed/feed.ts';
 import { createFeedMembers, type FeedMembers } from '../../feed/feed-members.ts';
@@ -12,7 +13,6 @@ import type { ChangeStreams, Service, StreamCall, StreamRequest } from '../conte
 import { ROW_WEIGHT } from '../limits/long-lists.ts';
 import { createShares, type PerCaller } from '../limits/shares.ts';
 import { EventStream, encodeEvent } from '../wire/event-stream.ts';
-import { problemBody } from '../wire/problem-response.ts';
 
 /** Tests use shorter ones. */
 const TIMES = {
@@ -146,7 +146,7 @@ export function createChangeStreams(
 
   async function pollTails(service: Service): Promise<void> {
     // Without an answer of the store, the tails report why.
-    const states = await Promise.resolve(service.store.chains()).catch(() => []);
+    const states = await Promise.try(() => service.store.chains()).catch(() => []);
     for (const tail of [...tails.values()]) {
       const state = states.find(({ chainId }) => chainId === tail.chainId);
       if (tail.isTroubled || state?.commits !== tail.commits) {
@@ -155,8 +155,9 @@ export function createChangeStreams(
       }
       try {
         requireCurrent(state, tail, service);
-      } catch (error) {
-        reportTrouble(tail, error);
+      } catch {
+        // The state may be old by now.
+        await update(tail);
       }
     }
   }
@@ -247,8 +248,11 @@ export function createChangeStreams(
     const poll = async () => {
       if (isPolling) return;
       isPolling = true;
-      await pollTails(service);
-      isPolling = false;
+      try {
+        await pollTails(service);
+      } finally {
+        isPolling = false;
+      }
     };
     timers = [setInterval(poll, pollMs), setInterval(beat, heartbeatMs / HEARTBEAT_GROUPS)];
   }

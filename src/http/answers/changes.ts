@@ -29,11 +29,8 @@ export async function answerChanges(operation: typeof CHANGES_OPERATION, call: C
   headers['vary'] = [headers['vary'], 'Accept'].filter(Boolean).join(', ');
   if (wantsStream(request)) {
     const lastId = request.headers.get('last-event-id') || text;
-    return stream(
-      { feed, identity, start, cursor: readPlace(lastId, identity, 'Last-Event-ID or cursor') },
-      headers,
-      call,
-    );
+    const cursor = readPlace(lastId, identity, 'Last-Event-ID or cursor');
+    return stream({ feed, identity, start, cursor }, headers, call);
   }
   const cursor = readPlace(text, identity, 'cursor');
 

@@ -15,11 +15,11 @@ import {
   type Format,
   uint256Text,
 } from '../../feed/delegation-json.ts';
-import { type AnyQuestion, answer, partsOf, type Question } from '../../registry/check.ts';
-import type { AnswerBlock, CheckResult, DetailedDelegation, HeldDelegation } from '../../store/store.ts';
-import { type AsOf, readAsOf, reportUnread, requireFresh } from '../context/as-of.ts';
+import { answer, partsOf } from '../../registry/check.ts';
+import type { CheckResult, DetailedDelegation, HeldDelegation } from '../../store/store.ts';
+import { readAsOf, reportUnread, requireFresh } from '../context/as-of.ts';
 import { requireServed } from '../context/served-chains.ts';
-import type { Call, Service } from '../context/service.ts';
+import type { Call } from '../context/service.ts';
 import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
 
 export async function answerCheck(operation: CheckOperation, { query, request, service }: Call): Promise<Answer> {
@@ -27,7 +27,10 @@ export async function answerCheck(operation: CheckOperation, { query, request, s
   const { chainId, block, timestamp, numbers: mode, explain } = options;
   requireServed(chainId, operation.version, service.chainIds);
   const isExplained = explain === 'true';
-  const reading = read(chainId, question, { block, timestamp }, isExplained, service);
+  const { store } = service;
+  const read = (at?: number): Promise<CheckResult<HeldDelegation>> =>
+    isExplained ? store.explain(chainId, question, at) : store.check(chainId, question, at);
+  const reading = readAsOf(store, chainId, { block, timestamp }, read);
   const { result, reach } = await reportUnread({ chainId, to: question.to }, service, reading);
   const now = service.now();
   requireFresh(result.chain, reach, now, service, question);
@@ -46,22 +49,13 @@ export async function answerCheck(operation: CheckOperation, { query, request, s
   return tagged(request, headers, body);
 }
 
-function read(chainId: number, question: Question | AnyQuestion, asOf: AsOf, isExplained: boolean, { store }: Service) {
-  const at: (block?: number) => Promise<CheckResult<HeldDelegation>> = isExplained
-    ? (block) => store.explain(chainId, question, block)
-    : (block) => store.check(chainId, question, block);
-  return readAsOf(store, chainId, asOf, at);
-}
-
 /** The value that a check answers with. */
 export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
   typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
 
 /** Explained answers are read in detail. */
-interface Explained {
+interface Explained extends CheckResult<DetailedDelegation> {
   readonly value: boolean | bigint;
-  readonly granting: readonly DetailedDelegation[];
-  readonly block: AnswerBlock;
   readonly registry: Registry;
 }
 

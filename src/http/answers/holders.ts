@@ -81,18 +81,11 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
   const isPlace = place?.chosen.length === 1 && place.chosen[0] !== null && POSITION.test(place.after ?? '');
   if (cursor !== undefined && !isPlace) throw badCursor();
   return {
-    tokens,
-    chainId,
-    wallet,
-    contract,
-    tokenId,
+    ...{ tokens, chainId, wallet, contract, tokenId },
     /** What an owner must have delegated to the wallet. */
     target: { version: 'any', scope, contract, rights, ...(tokenId === undefined ? {} : { tokenId }) } as Target,
     asOf: { block, timestamp },
-    mode: numbers,
-    limit,
-    identity,
-    cursor: place,
+    ...{ mode: numbers, limit, identity, cursor: place },
   };
 }
 
@@ -158,22 +151,13 @@ async function findOwner(requested: Requested, { block }: Pinned, service: Servi
 async function findBalances(requested: Requested, { at, block }: Pinned, service: Service): Promise<Page> {
   const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller } = requested;
   const after = cursor?.after?.split('.')[1];
-  const query = {
-    chainId,
-    wallet,
-    target,
-    at,
-    limit,
-    ...(after === undefined ? {} : { after: `0x${after}` as const }),
-  };
+  const place = after === undefined ? {} : { after: `0x${after}` as const };
+  const query = { chainId, wallet, target, at, limit, ...place };
   const { counterparts, next } = await service.store.vaults(query);
   const vaults = counterparts.filter((one) => one.wallet !== wallet);
   const owners = cursor === null ? [{ wallet, granting: [] }, ...vaults] : vaults;
-  const read = await tokens.balances(
-    { chainId, blockHash: block.hash, contract, caller },
-    owners.map((one) => one.wallet),
-    tokenId,
-  );
+  const wallets = owners.map((one) => one.wallet);
+  const read = await tokens.balances({ chainId, blockHash: block.hash, contract, caller }, wallets, tokenId);
   if (read.type !== 'balances') throw unreadable(read, requested);
   const holders = owners.flatMap(({ wallet: owner, granting: delegations }, position): Holder[] => {
     const held = read.balances[position] as bigint;

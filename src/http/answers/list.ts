@@ -15,7 +15,7 @@ import type { ListNow, ListPosition, ListQuery, PackedDelegation, PackedDelegati
 import { chainReorganizing, pinBlock, pinnedBy, reportUnread, retryRewritten } from '../context/as-of.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
-import { SHORT } from '../limits/long-lists.ts';
+import { type LongList, SHORT } from '../limits/long-lists.ts';
 import { type Answer, blockHeaders, matchesETag, notModified, setNext } from '../wire/answer.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
 import { badCursor, MAX_SCANNED, SCAN } from './chain-pages.ts';
@@ -145,8 +145,7 @@ async function begin(requested: Requested, { request, query, service, caller }: 
       const most = listed === null ? SCAN : mostNow;
       return long.read(most, () => rest(most, after));
     };
-    const { answerTimeout: seconds, onError } = service;
-    return streamParts(stretchesOf(first, read), { seconds, headers, onError, onEnd: long.end });
+    return streamParts(stretchesOf(first, read), { headers }, long.end, service);
   }
   const beginLong = () => service.longLists.begin(caller());
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
@@ -240,7 +239,7 @@ const [OPEN, COMMA, CLOSE, NEWLINE] = [Buffer.from('['), Buffer.from(','), Buffe
 /** Collects a page. The store reads a bounded number of delegations at a time, and a filter may leave few of them. */
 async function page(
   scan: Scan<PageStretch>,
-  beginLong: () => typeof SHORT,
+  beginLong: () => LongList,
   limit: number,
   from: ListPosition | undefined,
   signal: AbortSignal,

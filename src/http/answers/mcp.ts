@@ -23,13 +23,10 @@ export async function answerMcp({ request, service: { mcp, publicUrl }, ask }: C
   const body = await readBody(request, MAX_PLAIN_BYTES);
   // A batch would be many questions that are counted as one request. The protocol has none since 2025-06-18.
   if (body.trimStart().startsWith('[')) throw new Problem('bad-request', 'JSON-RPC batches are not supported.');
-  const { headers } = request;
-  const response = await mcp.answer(new Request('http://mcp/', { method: 'POST', headers, body }), ask);
-  const { status } = response;
+  const asked = new Request('http://mcp/', { method: 'POST', headers: request.headers, body });
+  const response = await mcp.answer(asked, ask);
   const type = response.headers.get('content-type');
   const more = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
-  return textResponse(await response.text(), {
-    status,
-    headers: type === null ? more : { ...more, 'content-type': type },
-  });
+  const headers = type === null ? more : { ...more, 'content-type': type };
+  return textResponse(await response.text(), { status: response.status, headers });
 }

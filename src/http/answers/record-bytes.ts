@@ -64,14 +64,7 @@ function writeAddress(bytes: Uint8Array, start: number, packed: Uint8Array, addr
 /** Numbers of up to six bytes are exact. */
 const SHORT = 6;
 
-function writeUint(
-  bytes: Uint8Array,
-  start: number,
-  packed: Uint8Array,
-  first: number,
-  end: number,
-  mode: NumberMode,
-): number {
+function writeUint(bytes: Uint8Array, start: number, packed: Uint8Array, first: number, end: number, mode: NumberMode) {
   if (end - first > SHORT) {
     const value = decodeUint(packed.subarray(first, end));
     return write(bytes, start, ascii(uint256Text(value, mode)));

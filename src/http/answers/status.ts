@@ -20,21 +20,16 @@ import { CORS, JSON_TYPE } from '../wire/answer.ts';
 
 type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
 
-export interface ChainStatus {
-  readonly state: ChainState;
-  readonly lagSeconds: number;
-  /** 0 while the machine's clock can be right. */
-  readonly clockBehindSeconds: number;
-  readonly ready: boolean;
-}
+export type ChainStatus = Awaited<ReturnType<typeof chainStatuses>>[number];
 
 /** The status of every served chain that is in the store. */
-export async function chainStatuses(service: Chains): Promise<ChainStatus[]> {
+export async function chainStatuses(service: Chains) {
   const { store, chainIds, maxLag } = service;
   const states = (await store.chains()).filter(({ chainId }) => chainIds.has(chainId));
   return states.map((state) => {
     const now = service.now();
     const lagSeconds = state.head === null ? Number.POSITIVE_INFINITY : lagOf(state, now, service);
+    // 0 while the machine's clock can be right.
     const clockBehindSeconds = clockBehind(state, now, service);
     const isCurrent = clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
     const ready = state.halt === null && !state.proving && isCurrent;
@@ -84,11 +79,7 @@ function registryAddress(network: Network | undefined, version: Version): string
   return address === undefined ? null : checksummed(address);
 }
 
-function proofsOf(
-  state: ChainState | undefined,
-  newestUnproven: number | undefined,
-  status: FollowerStatus | undefined,
-) {
+function proofsOf(state?: ChainState, newestUnproven?: number, status?: FollowerStatus) {
   const { bloom = 0, receipts = 0, compared = 0 } = status?.evidence ?? {};
   const blocks = bloom + receipts + compared;
   const logsFrom = newestUnproven === undefined ? state?.firstBlock : newestUnproven + 1;
@@ -148,7 +139,7 @@ const READ_EVERY_SECONDS = 60;
 const KEPT = new WeakMap<Store, { readonly at: number; readonly histories: Promise<Histories> }>();
 
 /** By chain. Empty if they cannot be read: the state of the chains does not depend on them. */
-export function lagHistories({ store, now, onError }: Pick<Service, 'store' | 'now' | 'onError'>): Promise<Histories> {
+function lagHistories({ store, now, onError }: Pick<Service, 'store' | 'now' | 'onError'>): Promise<Histories> {
   const at = now();
   const kept = KEPT.get(store);
   if (kept !== undefined && Math.abs(at - kept.at) < READ_EVERY_SECONDS) return kept.histories;
@@ -169,7 +160,7 @@ async function readHistories(store: Store, now: number): Promise<Histories> {
 }
 
 /** From the first sample to the last whole step, with null where there is no sample. */
-export function historyOf(samples: readonly LagSample[], end: number): LagHistory {
+function historyOf(samples: readonly LagSample[], end: number): LagHistory {
   const since = samples[0]?.at ?? end;
   const seconds = Array.from<number | null>({ length: (end - since) / LAG_STEP_SECONDS }).fill(null);
   for (const sample of samples) seconds[(sample.at - since) / LAG_STEP_SECONDS] = sample.seconds;

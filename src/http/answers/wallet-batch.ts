@@ -15,18 +15,12 @@ import {
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
-import { BODY_SECONDS, readBody } from '../wire/body.ts';
+import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
 import { streamParts } from '../wire/stream-parts.ts';
 import { ownershipOff } from './holders.ts';
 
 /** Longer than any address. */
 const MAX_WALLET_LENGTH = 64;
-
-interface Block {
-  readonly number: string;
-  readonly hash: string | null;
-  readonly text: string;
-}
 
 export async function answerWalletBatch(operation: WalletBatchOperation, call: Call): Promise<Response> {
   const { request, query, service, ask } = call;
@@ -50,12 +44,8 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
     const urls = wallets.map((wallet) => `${operation.path}/${encodeURIComponent(wallet)}?${asked}`);
     // Not before the body is there: a caller that sends nothing must not keep others from theirs.
     const { end } = service.longLists.begin(caller);
-    return streamParts(answersOf(urls, pinned, chainId, ask), {
-      seconds: service.answerTimeout,
-      onError: service.onError,
-      onEnd: end,
-      headers: { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-store', vary: 'X-API-KEY' },
-    });
+    const headers = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-store', vary: 'X-API-KEY' };
+    return streamParts(answersOf(urls, pinned, chainId, ask), { headers }, end, service);
   } finally {
     received.end();
   }
@@ -63,12 +53,9 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
 
 function readWallets(body: string): readonly string[] {
   const refuse = (detail: string) => badRequest([{ parameter: 'wallets', detail }]);
-  let wallets: unknown;
-  try {
-    wallets = (JSON.parse(body) as { readonly wallets?: unknown } | null)?.wallets;
-  } catch {
-    throw new Problem('bad-request', 'The body is not JSON.');
-  }
+  const parsed = parseJson(body) as { readonly wallets?: unknown } | null | undefined;
+  if (parsed === undefined) throw new Problem('bad-request', 'The body is not JSON.');
+  const wallets = parsed?.wallets;
   if (!Array.isArray(wallets) || wallets.length === 0) throw refuse('must be a list of addresses in the body');
   if (wallets.length > MAX_WALLETS) throw refuse(`must have at most ${MAX_WALLETS} addresses, not ${wallets.length}`);
   const strange = wallets.findIndex((wallet) => typeof wallet !== 'string' || wallet.length > MAX_WALLET_LENGTH);
@@ -77,7 +64,7 @@ function readWallets(body: string): readonly string[] {
 }
 
 /** A block whose hash is not known must be final: otherwise a reorg would not be noticed. */
-function blockOf({ block, chain: { chainId, verified } }: PinnedBlock): Block {
+function blockOf({ block, chain: { chainId, verified } }: PinnedBlock) {
   const { number, hash } = block;
   const isFinal = number <= (verified ?? -1);
   if (hash === null && !isFinal)
@@ -87,12 +74,10 @@ function blockOf({ block, chain: { chainId, verified } }: PinnedBlock): Block {
       { fields: { chainId, block: number } },
     );
   // Once a block is final, its hash need not be kept, and it is not replaced.
-  return {
-    number: String(number),
-    hash: isFinal ? null : hash,
-    text: blockText(block),
-  };
+  return { number: String(number), hash: isFinal ? null : hash, text: blockText(block) };
 }
+
+type Block = ReturnType<typeof blockOf>;
 
 async function* answersOf(urls: readonly string[], block: Block, chainId: number, ask: Call['ask']) {
   let isComplete = true;

@@ -11,17 +11,15 @@ import { readWalletView } from '../../web/wallet/wallet-view.ts';
 import type { Call } from '../context/service.ts';
 import { streamParts } from '../wire/stream-parts.ts';
 
-export async function answerWalletCsv(
-  query: ExplorerQuery,
-  { request, service, ask, caller }: Call,
-): Promise<Response> {
+export async function answerWalletCsv(query: ExplorerQuery, { request, service, ask, caller }: Call) {
   const address = readAddress(query.values.get('wallet') ?? '');
   if (address instanceof Fault) throw badRequest([{ parameter: 'wallet', detail: address.detail }]);
   // A misspelt filter must not give a longer file than the user asked for.
   if (query.faults.length > 0) throw badRequest(query.faults);
   const view = readWalletView(checksummed(address), query);
   if (view.chainIds.length === 0) throw badRequest([{ parameter: 'chain', detail: 'is not served here' }]);
-  const end = service.longLists.beginFile(caller());
+  const { longLists, sandbox } = service;
+  const end = longLists.beginFile(caller());
   // The first page comes before the status: a file that cannot be made must not start.
   const first = await readCsvPage({ ...view, cursor: '' }, ask).catch((error) => {
     end();
@@ -30,19 +28,11 @@ export async function answerWalletCsv(
   // The body of a HEAD is not sent.
   if (first instanceof Refusal || request.method === 'HEAD') end();
   if (first instanceof Refusal)
-    return pageResponse(renderNoCsv(view, first), {
-      status: first.status,
-      sandbox: service.sandbox,
-      cache: 'no-store',
-    });
-  return streamParts(csvParts(view, first, ask), {
-    seconds: service.answerTimeout,
-    onError: service.onError,
-    onEnd: end,
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${csvName(view)}"`,
-      'cache-control': 'no-store',
-    },
-  });
+    return pageResponse(renderNoCsv(view, first), { status: first.status, sandbox, cache: 'no-store' });
+  const headers = {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${csvName(view)}"`,
+    'cache-control': 'no-store',
+  };
+  return streamParts(csvParts(view, first, ask), { headers }, end, service);
 }

@@ -50,10 +50,8 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
       const place = block === undefined ? {} : { after: { block, logIndex } };
       const reading = service.store.history({ chainId, wallet, at, limit, ...(direction && { direction }), ...place });
       const { entries, next } = await reportUnread({ chainId, to: wallet }, service, reading);
-      return {
-        texts: entries.map((entry) => historyEntryText(entry, { mode, chainId })),
-        next: next === null ? null : numbersText(next.block, next.logIndex),
-      };
+      const texts = entries.map((entry) => historyEntryText(entry, { mode, chainId }));
+      return { texts, next: next && numbersText(next.block, next.logIndex) };
     };
   const sectionsOf = (chain: PinnedChain) => [section(chain)];
   return answerChainPage(operation, call, page, { identity: [direction], rows: 'grants', sectionsOf });
@@ -112,10 +110,8 @@ function narrowerSection(asked: Asked, version: Version, { chainId, at }: Pinned
   return listSection({ chainId, version, wallet, direction, at, matches }, service, async (delegations) => {
     const found = Map.groupBy(delegations, ({ from, to }) => (isVaults ? from : to));
     const others = [...found.keys()];
-    const questions = others.map(
-      (other) =>
-        ({ ...target, ...(isVaults ? { from: other, to: wallet } : { from: wallet, to: other }) }) as AnyQuestion,
-    );
+    const pairOf = (other: Address) => (isVaults ? { from: other, to: wallet } : { from: wallet, to: other });
+    const questions = others.map((other) => ({ ...target, ...pairOf(other) }) as AnyQuestion);
     const isGranted = await service.store.checkMany(chainId, questions, at);
     if (isGranted.includes(null))
       throw new Problem('revocation-unread', 'A revocation could not be read from the registry.', { retryAfter: 5 });

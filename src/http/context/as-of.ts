@@ -2,12 +2,11 @@
 
 import type { BlockChoice } from '../../api/params.ts';
 import { BACKFILL_BLOCKS, Problem } from '../../api/problems.ts';
-import type { ChosenBlock } from '../../feed/cursor.ts';
 import type { Address } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { describeHalt, findDispute } from '../../store/halt.ts';
-import type { AnswerBlock, ChainState, Pinned, Store } from '../../store/store.ts';
+import type { AnswerBlock, ChainState, ChosenBlock, Pinned, Store } from '../../store/store.ts';
 import { clockAhead, clockBehind, lagOf } from './freshness.ts';
 import type { Service } from './service.ts';
 
@@ -62,7 +61,7 @@ async function finalized(store: Store, chainId: number): Promise<number> {
   return state.verified;
 }
 
-export const noFinalizedBlock = (chainId: number) =>
+const noFinalizedBlock = (chainId: number) =>
   new StoreError('not-started', `Chain ${chainId} has no finalized block yet.`, { chainId });
 
 /** Says that all providers of a chain are unhealthy, as the end of a message about it; empty if some are healthy or unknown. */
@@ -92,14 +91,8 @@ export function findWalletDispute({ chainId, disputes }: ChainState, about: Abou
  * Throws a problem if the answer may be out of date, or is about a disputed wallet. What depends on final blocks alone is true
  * however old the head is.
  */
-export function requireFresh(
-  state: ChainState,
-  reach: number,
-  now: number,
-  service: Service,
-  about: About | null = null,
-): void {
-  const disputed = about === null ? null : findWalletDispute(state, about);
+export function requireFresh(state: ChainState, reach: number, now: number, service: Service, about?: About | null) {
+  const disputed = about ? findWalletDispute(state, about) : null;
   if (disputed !== null) throw disputed;
   const { head, verified, chainId, halt, tip, firstBlock } = state;
   if (halt !== null) {
@@ -176,7 +169,7 @@ export function pinnedBy(
   { chain, stamp, block }: Pinned,
   reach: number,
   service: Service,
-  { about = null, chosen = null }: Pinning,
+  { about, chosen = null }: Pinning,
 ): PinnedBlock {
   requireFresh(chain, reach, service.now(), service, about);
   // The block and what is read as of it may come from two replicas: the second must not be behind the first.

@@ -1,10 +1,9 @@
 // What an answer about several chains says of each of them: its block, or its problem.
 
 import { arrayText, type JsonText, stringify } from '../../api/json-text.ts';
-import { Problem } from '../../api/problems.ts';
+import { Problem, problemBody } from '../../api/problems.ts';
 import { CHAIN_ANSWER } from '../../api/responses.ts';
 import type { AnswerBlock, ChainState } from '../../store/store.ts';
-import { problemBody } from '../wire/problem-response.ts';
 
 interface FailedPart {
   readonly chainId: number;
@@ -24,13 +23,13 @@ function partText(part: ChainPart) {
   return stringify(CHAIN_ANSWER, { chainId, block, ...(partial ? { indexedFrom: firstBlock } : {}) });
 }
 
-/** The parts as JSON, and whether all chains answered. Throws if there are parts and no chain answered. */
+/** The parts as JSON, and whether all chains answered. Throws if no chain answered. */
 export function requireAnswered(parts: readonly ChainPart[]): {
   readonly chains: JsonText<unknown>;
   readonly isComplete: boolean;
 } {
   const failed = parts.filter((part) => 'problem' in part);
-  if (failed.length > 0 && failed.length === parts.length) throw noneAnswered(failed);
+  if (failed.length === parts.length) throw noneAnswered(failed);
   return { chains: arrayText(parts.map(partText)), isComplete: failed.length === 0 };
 }
 
@@ -38,10 +37,8 @@ export function requireAnswered(parts: readonly ChainPart[]): {
 function noneAnswered(failed: readonly FailedPart[]): Problem {
   const [only] = failed;
   if (only !== undefined && failed.length === 1) return only.problem;
-  const chains = failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) }));
+  const fields = { chains: failed.map(({ chainId, problem }) => ({ chainId, problem: problemBody(problem) })) };
   const retryAfter = Math.min(60, ...failed.map(({ problem }) => problem.retryAfter ?? 60));
-  return new Problem('no-chain-answered', `None of the ${failed.length} chains answered.`, {
-    retryAfter,
-    fields: { chains },
-  });
+  const detail = only === undefined ? 'No chain is served yet.' : `None of the ${failed.length} chains answered.`;
+  return new Problem('no-chain-answered', detail, { retryAfter, fields });
 }

@@ -7,26 +7,22 @@ import type { ChainState } from '../../store/store.ts';
 /** The largest lag in seconds at which a chain is answered. */
 export type MaxLag = (chainId: number) => number;
 
-/** Remembers when this process saw each chain move. */
-export interface Sightings {
-  /** Seconds since the chain was first seen with this newest time. */
-  since(chainId: number, time: number): number;
-  /** It was seen with two newest times. */
-  hasMoved(chainId: number): boolean;
-}
+export type Sightings = ReturnType<typeof createSightings>;
 
-/** `monotonic` is in seconds. */
-export function createSightings(monotonic: () => number = () => performance.now() / 1000): Sightings {
+/** Remembers when this process saw each chain move. `monotonic` is in seconds. */
+export function createSightings(monotonic: () => number = () => performance.now() / 1000) {
   const seen = new Map<number, { readonly time: number; readonly at: number; readonly hasMoved: boolean }>();
   return {
-    since(chainId, time) {
+    /** Seconds since the chain was first seen with this newest time. */
+    since(chainId: number, time: number): number {
       const at = monotonic();
       const last = seen.get(chainId);
       if (last?.time === time) return at - last.at;
       seen.set(chainId, { time, at, hasMoved: last !== undefined });
       return 0;
     },
-    hasMoved: (chainId) => seen.get(chainId)?.hasMoved ?? false,
+    /** It was seen with two newest times. */
+    hasMoved: (chainId: number): boolean => seen.get(chainId)?.hasMoved ?? false,
   };
 }
 

@@ -7,7 +7,7 @@ import { NETWORKS } from '../../registry/network.ts';
 import type { Version } from '../../registry/versions.ts';
 
 /** Says that a chain has none of these registries; null if it has one. */
-export function missingRegistry(chainId: number, registry: Registry): string | null {
+function missingRegistry(chainId: number, registry: Registry): string | null {
   const versions: readonly Version[] = REGISTRIES[registry].asks;
   const registries = NETWORKS.get(chainId)?.registries;
   return versions.some((version) => registries?.[version] !== undefined)

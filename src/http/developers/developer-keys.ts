@@ -2,7 +2,6 @@
 
 import { isActive, KEYS_PER_PAGE, type KeyRecord, type KeyUse } from '../../accounts/accounts.ts';
 import { LABEL_RULE, readLabel } from '../../accounts/label.ts';
-import type { KeyJson, KeyListJson, KeyState, NewKeyJson } from '../../api/developer-json.ts';
 import { Problem } from '../../api/problems.ts';
 import { requireWallet } from './developer-session.ts';
 import { type Asked, bodyOf, type DeveloperPaths, json, namedBy, readListPage } from './developers.ts';
@@ -19,27 +18,33 @@ const OVERLAP_SECONDS = DAY_SECONDS;
 const MAX_DAYS = 3650;
 const NO_ACTIVE_KEY = 'You have no active key with this id.';
 
-/** Only a rotation sets the end of a key to a later time. */
-function stateOf(record: KeyRecord, now: number): KeyState {
+/** A key that was replaced works until its end: only a rotation sets that to a later time. */
+function stateOf(record: KeyRecord, now: number) {
   if (isActive(record, now)) return record.revokedAt === null ? 'active' : 'replaced';
   return record.revokedAt !== null && record.revokedAt <= now ? 'revoked' : 'expired';
 }
 
-function keyJson(record: KeyRecord, uses: readonly KeyUse[], now: number): KeyJson {
+export type KeyJson = ReturnType<typeof keyJson>;
+
+/** What the page is told of a key. Times are in Unix seconds. */
+function keyJson(record: KeyRecord, uses: readonly KeyUse[], now: number) {
   const { id, shown, label, createdAt, expiresAt, revokedAt, lastUsedAt, rateLimit, windowId } = record;
   const ends = [expiresAt, revokedAt].filter((end) => end !== null);
   const today = Math.floor(now / DAY_SECONDS);
   const usesOf = new Map(uses.filter((use) => use.id === id).map((use) => [use.day, use.uses]));
   return {
     id,
+    /** The same for a key and all keys that replaced it. */
     group: windowId ?? id,
     shown,
     label,
     state: stateOf(record, now),
     createdAt,
+    /** When it stops working, or stopped; null for never. */
     endsAt: ends.length === 0 ? null : Math.min(...ends),
     lastUsedAt,
     rateLimit,
+    /** The requests of each of the last days, those of today last. */
     uses: Array.from({ length: USES_DAYS }, (_, turn) => usesOf.get(today - USES_DAYS + 1 + turn) ?? 0),
   };
 }
@@ -52,7 +57,7 @@ async function listKeys(asked: Asked): Promise<Response> {
   await developers.storeUses?.();
   const { page, next } = await readListPage(request, KEYS_PER_PAGE, (rows) => accounts.list({ owner, ...rows }));
   const uses = await accounts.uses(page, Math.floor(now / DAY_SECONDS) - USES_DAYS + 1);
-  return json({ quota, keys: page.map((one) => keyJson(one, uses, now)), next } satisfies KeyListJson);
+  return json({ quota, keys: page.map((one) => keyJson(one, uses, now)), next });
 }
 
 async function createKey(asked: Asked): Promise<Response> {
@@ -72,7 +77,7 @@ async function createKey(asked: Asked): Promise<Response> {
       `A wallet can have ${quota} active keys, rotated keys that still work included. Revoke one first.`,
     );
   developers.onKeyChange?.({ type: 'created', keyId: created.record.id });
-  return json({ key: created.text, record: keyJson(created.record, [], now) } satisfies NewKeyJson, 201);
+  return json({ key: created.text, record: keyJson(created.record, [], now) }, 201);
 }
 
 /** The id of the signed-in wallet's own active key that the request names, and the whole body. */
@@ -100,7 +105,7 @@ async function rotateKey(asked: Asked): Promise<Response> {
     );
   if (created === 'inactive') throw new Problem('not-found', NO_ACTIVE_KEY);
   developers.onKeyChange?.({ type: 'rotated', keyId: id, newKeyId: created.record.id });
-  return json({ key: created.text, record: keyJson(created.record, [], now) } satisfies NewKeyJson, 201);
+  return json({ key: created.text, record: keyJson(created.record, [], now) }, 201);
 }
 
 async function revokeKey(asked: Asked): Promise<Response> {

@@ -2,11 +2,11 @@
 
 import { NONCE_SECONDS, SESSION_SECONDS } from '../../accounts/sessions.ts';
 import { SignInError } from '../../accounts/sign-in.ts';
-import type { NonceJson, SessionJson } from '../../api/developer-json.ts';
 import { Fault, readAddress } from '../../api/params.ts';
 import { Problem } from '../../api/problems.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import type { Address } from '../../registry/delegation.ts';
+import type { SessionJson } from '../../web/developers/developers.ts';
 import { type Asked, bodyOf, type DeveloperPaths, type Developers, json } from './developers.ts';
 
 export const SESSION_PATHS: DeveloperPaths = [
@@ -56,13 +56,14 @@ async function createNonce({ request, developers: { accounts }, now }: Asked): P
   const { wallet } = await bodyOf(request);
   const address = readAddress(typeof wallet === 'string' ? wallet.toLowerCase() : '');
   if (address instanceof Fault) throw new Problem('bad-request', `wallet ${address.detail}`);
+  // By the clock of the service: that of the browser may be wrong.
   const timeOf = (seconds: number) => new Date(1000 * seconds).toISOString();
   return json({
     nonce: accounts.sessions.createNonce(now),
     wallet: checksummed(address),
     issuedAt: timeOf(now),
     expiresAt: timeOf(now + NONCE_SECONDS),
-  } satisfies NonceJson);
+  });
 }
 
 async function readSession(asked: Asked): Promise<Response> {

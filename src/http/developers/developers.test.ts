@@ -7,16 +7,18 @@ import { appOf } from '../../../test/support/serving.ts';
 import { type Accounts, openAccounts } from '../../accounts/accounts.ts';
 import { createKeyCache, type KeyCache } from '../../accounts/key-cache.ts';
 import { SignInError } from '../../accounts/sign-in.ts';
-import type { KeyJson, KeyListJson, NewKeyJson } from '../../api/developer-json.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { App } from '../server/app.ts';
+import type { KeyJson } from './developer-keys.ts';
 
 const NOW = 1_800_000_000;
 const ORIGIN = 'http://localhost';
 const QUOTA = 5;
 const WALLET = `0x${'12'.repeat(20)}`;
 
+type KeyListJson = { readonly quota: number; readonly keys: readonly KeyJson[]; readonly next: number | null };
+type NewKeyJson = { readonly key: string; readonly record: KeyJson };
 type Get = (path: string) => Promise<{ body: unknown }>;
 type Post = (path: string, body: unknown) => Promise<{ body: unknown }>;
 const list = async (get: Get, query = '') => (await get(`keys${query}`)).body as KeyListJson;

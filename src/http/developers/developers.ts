@@ -11,7 +11,7 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Sent } from '../limits/admission.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { JSON_TYPE } from '../wire/answer.ts';
-import { MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
+import { MAX_PLAIN_BYTES, parseJson, readBody } from '../wire/body.ts';
 
 export interface Developers {
   readonly accounts: Accounts;
@@ -98,24 +98,11 @@ export function requireOwnPage(request: Request, { origins }: Developers): void 
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   textResponse(JSON.stringify(value), {
     status,
-    headers: {
-      'content-type': JSON_TYPE,
-      'cache-control': 'no-store',
-      ...headers,
-    },
+    headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers },
   });
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 export async function bodyOf(request: Request): Promise<Record<string, unknown>> {
-  const text = await readBody(request, MAX_PLAIN_BYTES);
-  const body = parseJson(text);
+  const body = parseJson(await readBody(request, MAX_PLAIN_BYTES)) ?? null;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Problem('bad-request', 'The body must be a JSON object.');
   return body as Record<string, unknown>;
@@ -123,24 +110,18 @@ export async function bodyOf(request: Request): Promise<Record<string, unknown>>
 
 const LIST_FIELDS = new Set(['after']);
 
-/** The `next` of the page before; null for the first page. */
-function readAfter({ url }: Request): number | null {
-  const { values, faults } = parseQuery(splitUrl(url).query, LIST_FIELDS);
-  const after = values.get('after') ?? null;
-  if (faults.length > 0 || (after !== null && !/^\d{1,15}$/.test(after)))
-    throw new Problem('bad-request', 'after must be the next of the page before. There are no other parameters.');
-  return after === null ? null : Number(after);
-}
-
 /** A page, newest first, and where the next one starts. */
 export async function readListPage<Row extends { readonly id: number }>(
   request: Request,
   size: number,
   list: (page: { readonly limit: number; readonly after?: number }) => Promise<Row[]>,
 ) {
-  const after = readAfter(request);
+  const { values, faults } = parseQuery(splitUrl(request.url).query, LIST_FIELDS);
+  const after = values.get('after');
+  if (faults.length > 0 || (after !== undefined && !/^\d{1,15}$/.test(after)))
+    throw new Problem('bad-request', 'after must be the next of the page before. There are no other parameters.');
   // One more than a page, to see whether another page follows.
-  const found = await list({ limit: size + 1, ...(after === null ? {} : { after }) });
+  const found = await list({ limit: size + 1, ...(after !== undefined && { after: Number(after) }) });
   const page = found.slice(0, size);
   return { page, next: found.length > page.length ? (page.at(-1)?.id ?? null) : null };
 }

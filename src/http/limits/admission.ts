@@ -167,13 +167,7 @@ export function createAdmission(options: AdmissionOptions) {
 /** How many requests are still to be counted: a batch was admitted as one. */
 const costOf = (questions: number) => (questions === 1 ? 1 : questions - 1);
 
-function consume(
-  name: string,
-  limiter: Limiter,
-  client: string,
-  questions: number,
-  help = '',
-): Awaitable<AdmissionDecision> {
+function consume(name: string, limiter: Limiter, client: string, questions: number, help = '') {
   if (questions > limiter.limit.most) return refuseBatch(name, limiter, help);
   const result = limiter.consume(client, performance.now(), costOf(questions));
   return result instanceof Promise
@@ -187,12 +181,7 @@ function refuseBatch(name: string, { limit }: Limiter, help: string): AdmissionD
   return { headers: {}, refusal: new Problem('too-many-questions', detail) };
 }
 
-function decide(
-  name: string,
-  { limit }: Limiter,
-  { accepted, remaining, seconds }: LimitResult,
-  help = '',
-): AdmissionDecision {
+function decide(name: string, { limit }: Limiter, { accepted, remaining, seconds }: LimitResult, help = '') {
   // Rounded up, but not for clock noise below a millisecond.
   const wait = Math.min(limit.seconds, Math.max(1, Math.ceil(seconds - 0.001)));
   const headers = {

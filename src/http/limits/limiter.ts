@@ -128,11 +128,8 @@ export function createLimiter(limit: Limit, capacity = MAX_CLIENTS, perPrefix = 
         add(own, now, cost);
         setWindow(client, own);
       }
-      return {
-        accepted,
-        remaining: Math.max(0, most - count - (accepted ? cost : 0)),
-        seconds: (leaves + span - now) / 1000,
-      };
+      const remaining = Math.max(0, most - count - (accepted ? cost : 0));
+      return { accepted, remaining, seconds: (leaves + span - now) / 1000 };
     },
     get clients() {
       return windows.size;

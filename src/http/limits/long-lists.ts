@@ -99,7 +99,7 @@ export function createLongLists(
     if (wait > 0) await clock.sleep(wait);
   }
 
-  async function read<T>(caller: Caller, rows: number, run: () => Promise<T>, waits = true): Promise<T> {
+  async function read<T>(caller: Caller, rows: number, waits: boolean, run: () => Promise<T>): Promise<T> {
     const id = countedAs(caller);
     if (!waits) discard(BYTES_OF_ROW * rows);
     if (!caller.hasKey) await (waits ? keepPace(id, rows) : pay(id, rows));
@@ -116,15 +116,10 @@ export function createLongLists(
     let hasEnded = false;
     return {
       read: (rows, run) =>
-        read(
-          caller,
-          rows,
-          () => {
-            if (hasEnded) throw new Error('The list ended before it was read.');
-            return run();
-          },
-          waits,
-        ),
+        read(caller, rows, waits, () => {
+          if (hasEnded) throw new Error('The list ended before it was read.');
+          return run();
+        }),
       end() {
         hasEnded = true;
         onEnd();
@@ -142,7 +137,7 @@ export function createLongLists(
 
   return {
     /** Runs a read of so many delegations when it is the caller's turn. */
-    read: <T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> => read(caller, rows, run),
+    read: <T>(caller: Caller, rows: number, run: () => Promise<T>): Promise<T> => read(caller, rows, true, run),
     /** Throws a problem if the caller, or the whole process, has too many in flight. */
     begin: (caller: Caller): LongList => begin(caller),
     /** The same for an answer that is made as a whole, in memory: waits for its pace and for room, and is then read without waiting. */

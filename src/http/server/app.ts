@@ -4,7 +4,7 @@ import { compressed, isCompressible } from '../../api/compressed-response.ts';
 import { HEALTH_OPERATION } from '../../api/operations.ts';
 import { PROBLEMS, Problem, type ProblemType } from '../../api/problems.ts';
 import { splitUrl } from '../../api/query.ts';
-import { bodyLength, inParts, isStreamed } from '../../api/sized-response.ts';
+import { isStreamed, wholeBody } from '../../api/sized-response.ts';
 import type { Awaitable } from '../../store/engine.ts';
 import { pageResponse } from '../../web/page.ts';
 import { renderProblem } from '../../web/problem-page.ts';
@@ -16,6 +16,7 @@ import { type Answer, CORS, toResponse } from '../wire/answer.ts';
 import { MAX_PLAIN_BYTES, requireBodyWithin } from '../wire/body.ts';
 import { problemHeaders, problemResponse, retrySeconds } from '../wire/problem-response.ts';
 import { acceptsGzip, prefersHtml, requestIdOf } from '../wire/request-headers.ts';
+import { streamParts } from '../wire/stream-parts.ts';
 import { findRoute, type Match, nearestPage, withoutSlash } from './routes.ts';
 
 export interface AppOptions extends Service {
@@ -41,11 +42,7 @@ export interface App {
 }
 
 /** Any request header may be sent: tracing SDKs add theirs. `*` does not include Authorization. */
-const PREFLIGHT = {
-  ...CORS,
-  'access-control-allow-headers': '*, Authorization',
-  'access-control-max-age': '86400',
-};
+const PREFLIGHT = { ...CORS, 'access-control-allow-headers': '*, Authorization', 'access-control-max-age': '86400' };
 /** Browsers must not guess the type of an answer. */
 const NO_GUESSING = { 'x-content-type-options': 'nosniff' };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -53,6 +50,7 @@ const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 
 const MAX_URL_LENGTH = 4096;
 /** A larger answer is sent in parts, and must be read within this time. */
 const LARGE_BYTES = 256 * 1024;
+const PART_BYTES = 64 * 1024;
 const MAX_READ_SECONDS = 120;
 
 export function createApp(options: AppOptions): App {
@@ -74,7 +72,7 @@ export function createApp(options: AppOptions): App {
       const plain = toResponse(answer, more);
       // Most answers are those of the API: their callers' headers are not read for this.
       const whole = isCompressible(plain) && acceptsGzip(request) ? compressed(plain) : plain;
-      const isLarge = bodyLength(whole) > LARGE_BYTES && request.method !== 'HEAD';
+      const isLarge = wholeBody(whole).length > LARGE_BYTES && request.method !== 'HEAD';
       const response = isLarge ? sentInParts(received, whole, more, options) : whole;
       if (!isStreamed(response)) longLists.noteShort();
       if (onAnswer !== undefined) {
@@ -90,18 +88,23 @@ export function createApp(options: AppOptions): App {
 }
 
 /** What the caller does not read stays in memory: it has a share of that, and a time. */
-function sentInParts(
-  received: Received,
-  response: Response,
-  headers: Readonly<Record<string, string>>,
-  service: Service,
-): Response {
+function sentInParts(received: Received, response: Response, more: Readonly<Record<string, string>>, service: Service) {
   try {
-    const end = service.longLists.beginSending(callerOf(received, service), bodyLength(response));
-    return inParts(response, Math.min(service.answerTimeout, MAX_READ_SECONDS), end);
+    const body = wholeBody(response);
+    const end = service.longLists.beginSending(callerOf(received, service), body.length);
+    const deadline = performance.now() + 1000 * Math.min(service.answerTimeout, MAX_READ_SECONDS);
+    return streamParts(slicesOf(body, deadline), response, end, { answerTimeout: Number.POSITIVE_INFINITY });
   } catch (error) {
     const problem = problemOf(error, service, received.failed);
-    return toResponse(refused(problem, received, service.sandbox), headers);
+    return toResponse(refused(problem, received, service.sandbox), more);
+  }
+}
+
+async function* slicesOf(body: string | Uint8Array, deadline: number) {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  for (let from = 0; from < bytes.length; from += PART_BYTES) {
+    if (performance.now() > deadline) throw new Error('Answer not read within the answer timeout.');
+    yield bytes.subarray(from, from + PART_BYTES);
   }
 }
 
@@ -173,10 +176,7 @@ function problemPage(problem: Problem, received: Received, headers: Headers, san
 }
 
 function admit(received: Received, options: AppOptions): Awaitable<AdmissionDecision> {
-  const refuse = (error: unknown): AdmissionDecision => ({
-    headers: {},
-    refusal: problemOf(error, options, received.failed),
-  });
+  const refuse = (error: unknown) => ({ headers: {}, refusal: problemOf(error, options, received.failed) });
   try {
     const admission = options.admission?.admit(received) ?? UNLIMITED;
     return admission instanceof Promise ? admission.catch(refuse) : admission;

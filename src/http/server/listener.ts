@@ -40,28 +40,17 @@ export interface ListenAddress {
 
 function listenError(error: unknown, { host, port, names: [hostName, portName] }: ListenAddress): unknown {
   const { code, message } = error as { code?: string; message: string };
-  switch (code) {
-    case 'EADDRINUSE':
-      return new ListenError(
-        `${portName}=${port}: the port is already in use on ${host}. Set ${portName} to another one.`,
-      );
-    case 'EACCES':
-      return new ListenError(`${portName}=${port}: ports below 1024 need privileges. Set ${portName} to a higher one.`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new ListenError(
-        `${hostName}=${host}: this machine does not have that address. Example: ${hostName}=0.0.0.0`,
-      );
-    default:
-      return code === undefined ? error : new ListenError(`${hostName}=${host}, ${portName}=${port}: ${message}`);
-  }
+  if (code === undefined) return error;
+  const noAddress = `${hostName}=${host}: this machine does not have that address. Example: ${hostName}=0.0.0.0`;
+  const texts: Readonly<Record<string, string>> = {
+    EADDRINUSE: `${portName}=${port}: the port is already in use on ${host}. Set ${portName} to another one.`,
+    EACCES: `${portName}=${port}: ports below 1024 need privileges. Set ${portName} to a higher one.`,
+    EADDRNOTAVAIL: noAddress,
+    ENOTFOUND: noAddress,
+  };
+  return new ListenError(texts[code] ?? `${hostName}=${host}, ${portName}=${port}: ${message}`);
 }
 
 /** Puts an IPv6 address in brackets. */
-export const serverUrl = ({
-  hostname = '',
-  port = 0,
-}: {
-  readonly hostname?: string | undefined;
-  readonly port?: number | undefined;
-}) => `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+export const serverUrl = ({ hostname = '', port = 0 }: Partial<Pick<Server<unknown>, 'hostname' | 'port'>>) =>
+  `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;

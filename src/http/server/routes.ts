@@ -6,7 +6,7 @@ import type { Budget } from '../../api/operation.ts';
 import { OPERATIONS, type Operation } from '../../api/operations.ts';
 import { Problem } from '../../api/problems.ts';
 import { nearest, parseQuery } from '../../api/query.ts';
-import { bodyLength } from '../../api/sized-response.ts';
+import { wholeBody } from '../../api/sized-response.ts';
 import type { Awaitable } from '../../store/engine.ts';
 import { renderDevelopers } from '../../web/developers/developers.ts';
 import { docsText } from '../../web/docs/docs.ts';
@@ -91,37 +91,32 @@ function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<K
   return { path, budget, methods: [method], takesBody, answer: (call) => handler(operation, call) };
 }
 
-const pageRoute = (path: string, answer: Route['answer'], budget: Budget = 'page'): Route => ({
-  path,
-  budget,
-  methods: ['GET'],
-  isPage: true,
-  answer,
-});
+const PAGE = { budget: 'page', methods: ['GET'], isPage: true } as const;
+const pageRoute = (path: string, answer: Route['answer']): Route => ({ ...PAGE, path, answer });
 
 /** So many bytes of a page take as long to make as a delegation of a list, and of the answers that it is made of. */
 const PAGE_BYTES = 64;
 const ASKED_BYTES = 32;
 
 /** A page that can be large. It counts for its caller by what it took to make. */
-const chargedPage = (path: string, answer: (call: Call) => Promise<Response>): Route =>
-  pageRoute(
-    path,
-    async (call) => {
-      const { longLists } = call.service;
-      const caller = call.caller();
-      longLists.requirePaid(caller);
-      const ask: Call['ask'] = async (...asked) => {
-        const found = await call.ask(...asked);
-        longLists.charge(caller, bodyLength(found) / ASKED_BYTES);
-        return found;
-      };
-      const response = await answer({ ...call, ask });
-      longLists.charge(caller, bodyLength(response) / PAGE_BYTES);
-      return response;
-    },
-    'anonymous',
-  );
+const chargedPage = (path: string, make: (call: Call) => Promise<Response>): Route => ({
+  ...PAGE,
+  path,
+  budget: 'anonymous',
+  async answer(call) {
+    const { longLists } = call.service;
+    const caller = call.caller();
+    longLists.requirePaid(caller);
+    const ask: Call['ask'] = async (...asked) => {
+      const found = await call.ask(...asked);
+      longLists.charge(caller, wholeBody(found).length / ASKED_BYTES);
+      return found;
+    };
+    const response = await make({ ...call, ask });
+    longLists.charge(caller, wholeBody(response).length / PAGE_BYTES);
+    return response;
+  },
+});
 
 const docs = { html: atFirstUse(() => docsText()), markdown: atFirstUse(() => docsMarkdown()) };
 const llms = atFirstUse(llmsText);

@@ -59,3 +59,12 @@ export async function readBody(
     late.catch(() => {});
   }
 }
+
+/** Undefined for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

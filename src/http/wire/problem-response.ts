@@ -1,6 +1,6 @@
 // Turns a problem into a response.
 
-import { PROBLEMS, type Problem, problemUri } from '../../api/problems.ts';
+import { PROBLEMS, type Problem, problemBody } from '../../api/problems.ts';
 import { textResponse } from '../../api/sized-response.ts';
 
 export function problemResponse(problem: Problem, headers: Headers): Response {
@@ -21,8 +21,3 @@ export function problemHeaders(problem: Problem, headers: Headers): Headers {
 /** As in Retry-After. */
 export const retrySeconds = ({ retryAfter }: Problem): number | null =>
   retryAfter === null ? null : Math.max(1, Math.ceil(retryAfter));
-
-export function problemBody({ type, message, fields }: Problem) {
-  const { status, title } = PROBLEMS[type];
-  return { type: problemUri(type), title, status, detail: message, ...fields };
-}

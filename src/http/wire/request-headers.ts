@@ -41,14 +41,8 @@ export function requestIdOf(request: Request): string {
 
 const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-export interface TraceParent {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly isSampled: boolean;
-}
-
 /** The W3C `traceparent` header; null without a valid one. */
-export function readTraceParent(request: Request): TraceParent | null {
+export function readTraceParent(request: Request) {
   const given = request.headers.get('traceparent');
   const [, traceId, spanId, flags = '0'] = (given !== null && TRACE_PARENT.exec(given)) || [];
   if (traceId === undefined || spanId === undefined) return null;

@@ -2,22 +2,22 @@
 
 import { type StreamedBody, streamResponse } from '../../api/sized-response.ts';
 
-export interface PartsOptions {
-  /** Until then everything must have been sent. */
-  readonly seconds: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onError: ((error: unknown) => void) | undefined;
-  /** Called once: when everything was sent, on an error, or when the caller has gone. */
-  readonly onEnd: () => void;
+interface Sender {
+  /** Seconds until everything must have been sent. */
+  readonly answerTimeout: number;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Returns false if they end before they are complete. */
 export type Parts = AsyncGenerator<string | Uint8Array, unknown, void>;
 
-/** On an error the body ends without its last chunk, so that it does not look complete. */
-export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: PartsOptions): Response {
+/**
+ * On an error the body ends without its last chunk, so that it does not look complete. `onEnd` is called once: when everything was
+ * sent, on an error, or when the caller has gone.
+ */
+export function streamParts(parts: Parts, init: ResponseInit, onEnd: () => void, { answerTimeout, onError }: Sender) {
   const encoder = new TextEncoder();
-  const deadline = performance.now() + 1000 * seconds;
+  const deadline = performance.now() + 1000 * answerTimeout;
   const sent: StreamedBody = { bytes: 0, onEnd };
   let hasEnded = false;
   const end = (isComplete: boolean) => {
@@ -27,7 +27,6 @@ export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: 
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        if (performance.now() > deadline) throw new Error('Not sent within the answer timeout.');
         const { value, done } = await parts.next();
         if (hasEnded) return;
         if (done) {
@@ -35,6 +34,7 @@ export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: 
           end(value !== false);
           return;
         }
+        if (performance.now() > deadline) throw new Error('Not sent within the answer timeout.');
         const bytes = typeof value === 'string' ? encoder.encode(value) : value;
         sent.bytes += bytes.length;
         controller.enqueue(bytes);
@@ -50,5 +50,5 @@ export function streamParts(parts: Parts, { seconds, headers, onError, onEnd }: 
       void parts.return(undefined).catch(() => {});
     },
   });
-  return streamResponse(stream, sent, { headers });
+  return streamResponse(stream, sent, init);
 }

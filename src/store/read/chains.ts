@@ -51,6 +51,12 @@ export function createChainReads(engine: Engine, states: StateReader): Pick<Stor
   const readBlocks = async (rest: string, params: readonly Param[]) =>
     (await engine.rows(`SELECT ${BLOCK.sql} FROM block${rest}`, params)).map(decodeBlock);
   const RANGE = 'WHERE chain = $1 AND number >= $2 AND number <= $3';
+  const readMarked =
+    (mark: 'log_time' | 'unproven', order: 'number' | 'number DESC'): Store['unprovenBlocks'] =>
+    (chainId, { from, to, limit }) => {
+      const marked = `${by(`block_${mark}`)} ${RANGE} AND ${mark} = 1 ORDER BY ${order} LIMIT $4`;
+      return readBlocks(marked, [chainId, from, to, limit]);
+    };
   return {
     async chain(chainId) {
       const [row] = await engine.rows(`SELECT ${CHAIN.sql} FROM chain WHERE chain = $1`, [chainId]);
@@ -108,21 +114,9 @@ export function createChainReads(engine: Engine, states: StateReader): Pick<Stor
       return rows.map((row) => ({ ...decodeLog(row), block: decodeBlockOfLog(row) }));
     },
 
-    uncheckedTimes: (chainId, { from, to, limit }) =>
-      readBlocks(`${by('block_log_time')} ${RANGE} AND log_time = 1 ORDER BY number LIMIT $4`, [
-        chainId,
-        from,
-        to,
-        limit,
-      ]),
+    uncheckedTimes: readMarked('log_time', 'number'),
 
-    unprovenBlocks: (chainId, { from, to, limit }) =>
-      readBlocks(`${by('block_unproven')} ${RANGE} AND unproven = 1 ORDER BY number DESC LIMIT $4`, [
-        chainId,
-        from,
-        to,
-        limit,
-      ]),
+    unprovenBlocks: readMarked('unproven', 'number DESC'),
 
     async newestUnproven() {
       const rows = await engine.rows(

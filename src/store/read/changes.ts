@@ -14,21 +14,12 @@ import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { type SpanIndex, spansBy } from '../rows/span-index.ts';
 import { asNumber, limited, once, params } from '../rows/sql.ts';
-import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, FinalPoint, Store } from '../store.ts';
-import { DETAILED, hashOf, timeOf, transactionOf } from './held-columns.ts';
+import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, ChosenBlock, Store } from '../store.ts';
+import { DETAILED, hashOf, PLAIN, timeOf, transactionOf } from './held-columns.ts';
 
 /** What a scan finds: a span, and the log that ended or began it. */
-const FOUND = columns(
-  'step',
-  'at_block',
-  'at_log',
-  'since_block',
-  'since_log',
-  'is_wanted',
-  'version',
-  ...KEY.names,
-  'amount',
-);
+const OF_SPAN = namesOf(PLAIN.expressions);
+const FOUND = columns('step', 'at_block', 'at_log', 'is_wanted', 'version', ...KEY.names, ...OF_SPAN);
 /** The step of the chain's row. */
 const CHAIN_STEP = '-1';
 
@@ -63,19 +54,6 @@ const OF_CHAIN = {
   final_head: 'f.head',
   final_rewritten: rewrittenFrom('f.revision'),
 } as const;
-
-/** A change: what was found, the rest of its logs, and whether the same log ended one span and began the next. */
-const ROW = columns(
-  ...FOUND.names,
-  'at_hash',
-  'at_timestamp',
-  'at_transaction',
-  'has_neighbour',
-  'since_time',
-  'since_transaction',
-  ...namesOf(OF_CHAIN),
-);
-const { col } = ROW;
 
 /** A span that began and ended in one block held at the end of no block. */
 const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.since_block < ${span}.until_block)`;
@@ -127,7 +105,7 @@ function isFoundBy(dialect: Dialect['name'], by: By, address: string, hash: stri
   const [leading, value] = found.hash === null ? [found.column, address] : [found.hash, hash];
   // Always true. PostgreSQL expects fewer rows of the column's index with it, and prefers it to the primary key.
   const more = dialect === 'postgres' ? `AND s.${leading} BETWEEN ${value} AND ${value}` : '';
-  return `AND s.${leading} = ${value} ${more} AND s.${found.column} = ${address}`;
+  return `AND s.${leading} = ${value} ${more}${found.hash === null ? '' : ` AND s.${found.column} = ${address}`}`;
 }
 
 const onlyIf = (condition: string, expression: string) => `CASE WHEN ${condition} THEN ${expression} END`;
@@ -139,18 +117,20 @@ const ofLogs = (dialect: Dialect['name']) => {
   const neighbour = (from: string) => `coalesce((SELECT 1 FROM ${from} AND ${isNotEmpty('n')} LIMIT 1), 0)`;
   const begun = 'span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log';
   const ended = spansBy(dialect, 'until', 'n', 'n.chain = $1 AND n.until_log = s.at_log', { until: '= s.at_block' });
+  const hasNeighbour = `CASE WHEN ${hasEnded} THEN ${neighbour(begun)} ELSE ${neighbour(ended)} END`;
   return {
     at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
     at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),
     at_transaction: onlyIf('s.is_wanted = 1', transactionOf('s.at_block', 's.at_log')),
-    has_neighbour: onlyIf(
-      's.is_wanted = 1',
-      `CASE WHEN ${hasEnded} THEN ${neighbour(begun)} ELSE ${neighbour(ended)} END`,
-    ),
+    has_neighbour: onlyIf('s.is_wanted = 1', hasNeighbour),
     since_time: onlyIf(`s.is_wanted = 1 AND ${hasEnded}`, DETAILED.expressions.since_time),
     since_transaction: onlyIf(`s.is_wanted = 1 AND ${hasEnded}`, DETAILED.expressions.since_transaction),
   };
 };
+
+/** A change: what was found, the rest of its logs, and whether the same log ended one span and began the next. */
+const ROW = columns(...FOUND.names, ...namesOf(ofLogs('sqlite')), ...namesOf(OF_CHAIN));
+const { col } = ROW;
 
 /**
  * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit, $11 to $13 are the
@@ -289,7 +269,7 @@ function undoOf(chainRow: Row, position: ChangePosition): AnswerBlock | null {
   return decodeNumberOrNull(chainRow[col.undo_number]) === null ? GENESIS : decodeUndo(chainRow);
 }
 
-function finalPointOf(chainRow: Row): FinalPoint | null {
+function finalPointOf(chainRow: Row): ChosenBlock | null {
   const revision = decodeNumberOrNull(chainRow[col.final_revision]);
   if (revision === null) return null;
   const rewritten = decodeNumberOrNull(chainRow[col.final_rewritten]) ?? Number.POSITIVE_INFINITY;

@@ -17,10 +17,7 @@ import { heldSpans } from './key-spans.ts';
 import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 import { HEAD, isPairUnsettled } from './unsettled.ts';
 
-export interface HeadQuestion {
-  readonly chainId: number;
-  readonly question: Question | AnyQuestion;
-}
+export type HeadQuestion = { readonly chainId: number; readonly question: Question | AnyQuestion };
 export type HeadResult = CheckResult<HeldDelegation>;
 
 /** What the statement takes for each delegation that would grant. `to_addr` is null unless its pair must be settled. */
@@ -53,19 +50,10 @@ const decodeHeld = PLAIN.decoder(col);
 const decodePosition = (row: Row) => decodeNumber(row[col.position]);
 
 /** The lookups of a question: one at least. */
-function encodeLookups(
-  { chainId, question }: HeadQuestion,
-  keys: readonly DelegationKey[],
-  hash: IndexHash,
-): Param[][] {
+function encodeLookups({ chainId, question }: HeadQuestion, keys: readonly DelegationKey[], hash: IndexHash) {
   const [hot, from] = [hash.hot(chainId, question.to), encodeHex(question.from)];
-  const lookups: Param[][] = (keys.length === 0 ? [NO_KEY] : keys.map(hash.key)).map((key) => [
-    chainId,
-    hot,
-    key,
-    from,
-    null,
-  ]);
+  const hashes = keys.length === 0 ? [NO_KEY] : keys.map(hash.key);
+  const lookups = hashes.map((key): Param[] => [chainId, hot, key, from, null]);
   if (keys.some(({ version }) => hasUnnamedRevocations(version))) lookups.at(-1)?.splice(-1, 1, encodeHex(question.to));
   return lookups;
 }

@@ -8,8 +8,8 @@ import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeAmount, decodeHex, decodeNumber, EMPTY, encodeHex } from '../rows/cells.ts';
 import { decodeDisputes } from '../rows/chain-row.ts';
-import { type ColumnTypes, columns, ofTable } from '../rows/columns.ts';
-import { encodeKeyBetween, KEY_TYPES } from '../rows/key-columns.ts';
+import { columns, ofTable } from '../rows/columns.ts';
+import { encodeKeyBetween, LOOKUP_TYPES } from '../rows/key-columns.ts';
 import { arrayParams, once, params } from '../rows/sql.ts';
 import type { Store } from '../store.ts';
 import { requireQuestion } from './check.ts';
@@ -17,10 +17,8 @@ import { heldSpans, type SpanCells } from './key-spans.ts';
 import { encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
-/** What the statement takes for each delegation. */
-const TYPES: ColumnTypes = { hot: 'bigint', key: 'bigint', version: 'smallint', ...KEY_TYPES };
-const NAMES = Object.keys(TYPES);
-const FILLER: readonly Param[] = Object.values(TYPES).map((type) => (type === 'bytea' ? EMPTY : -1));
+const NAMES = Object.keys(LOOKUP_TYPES);
+const FILLER: readonly Param[] = Object.values(LOOKUP_TYPES).map((type) => (type === 'bytea' ? EMPTY : -1));
 /** The delegations of a statement of SQLite. The last one is filled up with what no span has. */
 const CHUNK = 256;
 
@@ -45,7 +43,7 @@ export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolea
   }
   // OFFSET 0 keeps PostgreSQL from reading the whole index once for all lookups, as it does while a table is small.
   const spans = heldSpans(dialect, 's.amount', cells, block).map((select) => `(${select} OFFSET 0)`);
-  return `SELECT ${found} FROM unnest(${arrayParams(Object.values(TYPES), first)}) WITH ORDINALITY AS ${names}
+  return `SELECT ${found} FROM unnest(${arrayParams(Object.values(LOOKUP_TYPES), first)}) WITH ORDINALITY AS ${names}
     CROSS JOIN LATERAL (${spans.join(' UNION ALL ')}) AS s`;
 });
 
@@ -57,10 +55,8 @@ const requirePinned = pinnedRequirement(STATE.col);
 const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
 
 export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMany'] {
-  const {
-    readMany,
-    dialect: { name: dialect },
-  } = engine;
+  const { readMany } = engine;
+  const dialect = engine.dialect.name;
   const unsettledVaults = `SELECT DISTINCT r.vault ${unsettledBy(dialect, '$2')}`;
   const unsettledPair = `SELECT 1 FROM chain WHERE chain = $1
     AND ${isPairUnsettled(dialect, { hot: '$3', from: '$4', to: '$5' }, '$2')}`;
@@ -108,8 +104,14 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     const size = readMany === null ? CHUNK : lookups.length;
     for (let first = 0; first < lookups.length; first += size) {
       const chunk = lookups.slice(first, first + size);
-      const filled = [...chunk, ...Array(size - chunk.length).fill(FILLER)];
-      const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, [...shared, ...filled.flat()]));
+      const filled = () => [
+        ...shared,
+        ...chunk.flat(),
+        ...Array(size - chunk.length)
+          .fill(FILLER)
+          .flat(),
+      ];
+      const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, filled()));
       for (const row of rows) {
         const position = askedBy[first + decodeNumber(row[FOUND.col.position])] as number;
         granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });

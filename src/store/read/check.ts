@@ -37,12 +37,8 @@ export function checkStatement<D extends HeldDelegation>(
   const to = (isNow ? rest.at(-1) : rest[0]) as string;
   const hasV1 = keys.some(({ version }) => hasUnnamedRevocations(version));
   const unsettled = hasV1 ? asNumber(isPairUnsettled(dialect, { hot, from, to }, block ?? HEAD)) : '0';
-  const names = [
-    'unsettled',
-    'position',
-    ...namesOf(held.expressions),
-    ...(isNow ? KEY.names : namesOf(ANSWER_BLOCK)),
-  ] as const;
+  const more = isNow ? KEY.names : namesOf(ANSWER_BLOCK);
+  const names = ['unsettled', 'position', ...namesOf(held.expressions), ...more] as const;
   const statement = stateStatement(names, (select) => {
     const chain = isNow
       ? `SELECT ${select({ ...STATE, unsettled })} FROM chain c WHERE c.chain = $1`
@@ -59,13 +55,8 @@ export function checkStatement<D extends HeldDelegation>(
     return [chain, ...spans].join('\n UNION ALL ');
   });
   const { col } = statement;
-  return {
-    ...statement,
-    hasV1,
-    decodeBlock: answerBlockDecoder(col),
-    decodeKey: keyDecoder(col),
-    decodeHeld: held.decoder(col),
-  };
+  const decoders = { decodeBlock: answerBlockDecoder(col), decodeKey: keyDecoder(col), decodeHeld: held.decoder(col) };
+  return { ...statement, ...decoders, hasV1 };
 }
 
 export function createCheck<D extends HeldDelegation>(

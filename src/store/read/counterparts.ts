@@ -11,7 +11,7 @@ import { decodeHex, decodeNumber, decodeNumberOrNull, EMPTY, encodeHex } from '.
 import { columns, namesOf } from '../rows/columns.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { limited, params } from '../rows/sql.ts';
-import type { CounterpartPage, CounterpartQuery, DetailedDelegation } from '../store.ts';
+import type { CounterpartQuery, DetailedDelegation, Store } from '../store.ts';
 import { requireQuestion } from './check.ts';
 import { JOINED } from './held-columns.ts';
 import { byShape, cellsOfKeys, encodeKeys, isSpan, type SpanCells } from './key-spans.ts';
@@ -106,11 +106,7 @@ function requireQuery({ wallet, at, after, limit }: CounterpartQuery): void {
   requireLimit(limit);
 }
 
-export function createCounterparts(
-  engine: Engine,
-  hash: IndexHash,
-  side: Side,
-): (query: CounterpartQuery) => Promise<CounterpartPage> {
+export function createCounterparts(engine: Engine, hash: IndexHash, side: Side): Store[Side] {
   const readAtHead = createHeadReads();
   const statementFor = byShape((keys, isHead) => counterpartStatement(engine.dialect.name, side, keys, isHead));
   return async (query) => {
@@ -156,11 +152,7 @@ function decodeGranting(
 }
 
 /** Without the end of the list, the last counterpart may lack some of its rows and is left to the next page. */
-function toPage(
-  found: ReadonlyMap<Address, readonly DetailedDelegation[]>,
-  isEnd: boolean,
-  limit: number,
-): CounterpartPage {
+function toPage(found: ReadonlyMap<Address, readonly DetailedDelegation[]>, isEnd: boolean, limit: number) {
   const complete = [...found].slice(0, isEnd ? undefined : -1);
   const end = complete.at(-1)?.[0];
   if (!isEnd && end === undefined)

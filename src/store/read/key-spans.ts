@@ -1,10 +1,10 @@
 // Which of given delegations held, as SQL: what every check reads, of one pair or many, at the head or as of a block.
 
-import { type DelegationKey, NO_RIGHTS } from '../../registry/delegation.ts';
+import { type DelegationKey, KINDS, NO_RIGHTS } from '../../registry/delegation.ts';
 import type { Dialect, Param } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { EMPTY, encodeHex, encodeRights, encodeUint } from '../rows/cells.ts';
-import { type KeyColumn, KIND_CODES } from '../rows/key-columns.ts';
+import type { KeyColumn } from '../rows/key-columns.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { params } from '../rows/sql.ts';
 
@@ -83,7 +83,7 @@ export function cellsOfKeys(keys: readonly DelegationKey[], first: number) {
   return keys.map((key, position) => ({
     key: `$${first + position}`,
     version: String(key.version),
-    kind: String(KIND_CODES[key.kind]),
+    kind: String(KINDS[key.kind].code),
     contract: (key.contract === null ? empty : contract) as string,
     token_id: (key.tokenId === null ? empty : tokenId) as string,
     rights: (key.rights === null || key.rights === NO_RIGHTS ? empty : rights) as string,

@@ -23,13 +23,8 @@ const NAMES = ['stamp', 'unsettled_vault', ...sideNames('incoming'), ...sideName
 /** Returns one row. As of the head all open spans hold, and no others. */
 export const listNowStatement = once(
   (dialect: Dialect['name'], version: Version, direction?: ListSide, after?: ListSide) => {
-    const { sides, limit, unsettledVault, scan } = listScans(dialect, {
-      version,
-      block: HEAD,
-      first: 2,
-      direction,
-      after,
-    });
+    const scanned = { version, block: HEAD, first: 2, direction, after } as const;
+    const { sides, limit, unsettledVault, scan } = listScans(dialect, scanned);
     const withs = sides.map((side, turn) => {
       // Outgoing delegations are not read before the incoming ones end.
       const most = turn === 0 ? limit : `${limit} - (SELECT size FROM ${sides[0]})`;

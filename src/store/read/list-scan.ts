@@ -33,10 +33,7 @@ export const POSITION = ['first_block', 'first_log', 'since_block', 'since_log']
 export const ORDER = POSITION.map((name) => `s.${name}`).join(', ');
 
 /** What a list takes: the wallet, how many delegations, the hash of the wallet on each side, and a position. */
-export function encodeWallet(
-  { chainId, wallet, direction, after, limit }: Omit<ListQuery, 'at'>,
-  hash: IndexHash,
-): Param[] {
+export function encodeWallet({ chainId, wallet, direction, after, limit }: Omit<ListQuery, 'at'>, hash: IndexHash) {
   const cells: Param[] = [encodeHex(wallet), limit];
   for (const side of sidesOf(direction, after?.side)) cells.push(hash[SIDES[side].hash](chainId, wallet));
   if (after !== undefined) cells.push(after.first.block, after.first.logIndex, after.since.block, after.since.logIndex);

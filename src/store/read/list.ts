@@ -9,15 +9,7 @@ import { type Cols, columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, type KeyColumn, keyDecoder } from '../rows/key-columns.ts';
 import { PACKED_SQL } from '../rows/packed.ts';
 import { limited, once } from '../rows/sql.ts';
-import type {
-  Filter,
-  HeldDelegation,
-  ListPage,
-  ListPosition,
-  ListQuery,
-  ListSide,
-  PackedDelegation,
-} from '../store.ts';
+import type { Filter, HeldDelegation, ListPage, ListQuery, ListSide, PackedDelegation } from '../store.ts';
 import type { HeldColumn, HeldColumns } from './held-columns.ts';
 import { encodeWallet, listScans, ORDER, POSITION, requireList, SIDES } from './list-scan.ts';
 import { AFTER_PINNED, createHeadReads, encodePinned, pinnedColumns, pinnedRequirement } from './pinned.ts';
@@ -43,11 +35,7 @@ export const decodedRows = <D extends HeldDelegation>(held: HeldColumns<D>): Lis
 
 /** The bytes of each, for a list that is only written. */
 export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation> => ({
-  expressions: (side) => ({
-    packed: PACKED_SQL[dialect].one(side),
-    since_block: 's.since_block',
-    since_log: 's.since_log',
-  }),
+  expressions: (side) => ({ packed: PACKED_SQL[dialect].one(side), ...ofTable('s', ['since_block', 'since_log']) }),
   decoder:
     ({ packed }) =>
     (row, side) => ({ side, bytes: row[packed] as Uint8Array }),
@@ -56,14 +44,8 @@ export const packedRows = (dialect: Dialect['name']): ListRows<PackedDelegation>
 /** Returns the chain's row, then the spans in the order of the list. At the head no closed span can hold. */
 export const listStatement = <D>(dialect: Dialect['name'], rows: ListRows<D>) =>
   once((version: Version, isHead: boolean, direction?: ListSide, after?: ListSide) => {
-    const row = columns(
-      'side',
-      'first_block',
-      'first_log',
-      'until_block',
-      'unsettled_vault',
-      ...namesOf(rows.expressions('incoming')),
-    );
+    const names = namesOf(rows.expressions('incoming'));
+    const row = columns('side', 'first_block', 'first_log', 'until_block', 'unsettled_vault', ...names);
     const { col } = row;
     const scanned = { version, block: '$2', first: AFTER_PINNED, direction, after } as const;
     const { sides, limit, unsettledVault, scan } = listScans(dialect, scanned);
@@ -128,7 +110,7 @@ const sideDecoder =
 
 const positionDecoder = ({ first_block, first_log, since_block, since_log, ...col }: PositionColumns) => {
   const decodeSide = sideDecoder(col);
-  return (row: Row): ListPosition => ({
+  return (row: Row) => ({
     side: decodeSide(row),
     first: { block: decodeNumber(row[first_block]), logIndex: decodeNumber(row[first_log]) },
     since: { block: decodeNumber(row[since_block]), logIndex: decodeNumber(row[since_log]) },

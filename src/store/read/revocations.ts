@@ -5,13 +5,13 @@ import type { Dialect, Engine, Param } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { BLOCK, blockDecoder } from '../rows/block-row.ts';
 import { decodeHex, decodeNumber, decodeNumberOrNull, EMPTY, encodeHex } from '../rows/cells.ts';
-import { columns, ofTable } from '../rows/columns.ts';
+import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { encodeKey, KEY, keyDecoder } from '../rows/key-columns.ts';
 import { decodeLog, LOG, REVOCATION_LOGS } from '../rows/log-row.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { indexedBy, once } from '../rows/sql.ts';
-
 import type { Revocation, Store } from '../store.ts';
+import { PLAIN } from './held-columns.ts';
 import { isBelowHead } from './unsettled.ts';
 
 type RevocationReads = Pick<
@@ -22,8 +22,13 @@ type RevocationReads = Pick<
 const REVOCATION = columns('vault', 'read_block', ...BLOCK.names);
 const decodeBlock = blockDecoder(REVOCATION.col);
 
-const HELD = columns(...KEY.names, 'since_block', 'since_log');
+const LOGS_OF_REVOCATION = `SELECT log_index ${REVOCATION_LOGS} AND block = $3 ORDER BY log_index`;
+const ENDED_PAIRS = `SELECT delegate, ended_by FROM v1_pair
+  WHERE chain = $1 AND vault = $2 AND block = $3 AND ended_by IS NOT NULL`;
+
+const HELD = columns(...KEY.names, ...namesOf(PLAIN.expressions));
 const decodeKey = keyDecoder(HELD.col);
+const decodeHeld = PLAIN.decoder(HELD.col);
 
 /** The spans of an index that were open at the block, from both of its halves. */
 function openAt(
@@ -77,14 +82,8 @@ export function createRevocationReads(engine: Engine, hash: IndexHash): Revocati
     for (const row of rows) {
       const [vault, block] = [decodeHex(row[REVOCATION.col.vault]), decodeBlock(row)];
       const revocation = [chainId, encodeHex(vault), block.number];
-      const logs = await engine.rows(
-        `SELECT log_index ${REVOCATION_LOGS} AND block = $3 ORDER BY log_index`,
-        revocation,
-      );
-      const ended = await engine.rows(
-        'SELECT delegate, ended_by FROM v1_pair WHERE chain = $1 AND vault = $2 AND block = $3 AND ended_by IS NOT NULL',
-        revocation,
-      );
+      const logs = await engine.rows(LOGS_OF_REVOCATION, revocation);
+      const ended = await engine.rows(ENDED_PAIRS, revocation);
       found.push({
         vault,
         block,
@@ -115,7 +114,7 @@ export function createRevocationReads(engine: Engine, hash: IndexHash): Revocati
         limit,
       ]),
 
-    async v1Delegates({ chainId, vault, before, at, limit }) {
+    async v1Delegates(chainId, vault, before, at, limit) {
       const found: Address[] = [];
       for (let place = -1; found.length < limit; ) {
         const params = [hash.cold(chainId, vault), place, chainId, encodeHex(vault), before.block, before.logIndex, at];
@@ -130,11 +129,7 @@ export function createRevocationReads(engine: Engine, hash: IndexHash): Revocati
     async held(chainId, { from, to }, at, limit) {
       const pair = [hash.cold(chainId, from), hash.hot(chainId, to), chainId, encodeHex(from), encodeHex(to)];
       const rows = await engine.rows(heldStatement(dialect), [...pair, at, limit]);
-      return rows.map((row) => ({
-        ...decodeKey(1, row),
-        amount: null,
-        since: { block: decodeNumber(row[HELD.col.since_block]), logIndex: decodeNumber(row[HELD.col.since_log]) },
-      }));
+      return rows.map((row) => decodeHeld(decodeKey(1, row), row));
     },
 
     async isOpen(chainId, key, at) {

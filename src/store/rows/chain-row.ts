@@ -3,52 +3,30 @@
 import type { Cell, Row } from '../engine.ts';
 import type { Dispute, Halt } from '../halt.ts';
 import type { ChainState } from '../store.ts';
-import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, decodeTextOrNull, readJson } from './cells.ts';
+import { blockDecoder } from './block-row.ts';
+import { decodeFlag, decodeNumber, decodeNumberOrNull, decodeTextOrNull, readJson } from './cells.ts';
 import { columns } from './columns.ts';
 
-export const CHAIN = columns(
-  'chain',
-  'epoch',
-  'first_block',
-  'head_number',
-  'head_hash',
-  'head_timestamp',
-  'verified',
-  'revision',
-  'commits',
-  'confirmed_at',
-  'tip',
-  'halt',
-  'agreed_block',
-  'partial',
-  'disputes',
-  'proving',
-  'provable',
-);
+const INDEXED = ['chain', 'epoch', 'first_block', 'head_number', 'head_hash', 'head_timestamp', 'verified'] as const;
+const REPORTED = ['confirmed_at', 'tip', 'halt', 'agreed_block', 'partial', 'disputes', 'proving', 'provable'] as const;
+export const CHAIN = columns(...INDEXED, 'revision', 'commits', ...REPORTED);
 
 const NO_DISPUTES: readonly Dispute[] = [];
 
-export function decodeDisputes(cell: Cell | undefined): readonly Dispute[] {
-  const text = decodeTextOrNull(cell ?? null);
+export function decodeDisputes(cell: Cell): readonly Dispute[] {
+  const text = decodeTextOrNull(cell);
   return text === null ? NO_DISPUTES : (readJson(text) as Dispute[]);
 }
 
 export function chainDecoder(col: typeof CHAIN.col) {
+  const decodeHead = blockDecoder({ number: col.head_number, hash: col.head_hash, timestamp: col.head_timestamp });
   return (row: Row): ChainState => {
-    const headNumber = decodeNumberOrNull(row[col.head_number]);
     const halt = decodeTextOrNull(row[col.halt]);
     return {
       chainId: decodeNumber(row[col.chain]),
       epoch: decodeNumber(row[col.epoch]),
       firstBlock: decodeNumber(row[col.first_block]),
-      head:
-        headNumber === null
-          ? null
-          : {
-              number: headNumber,
-              hash: decodeHex(row[col.head_hash]),
-              timestamp: decodeNumber(row[col.head_timestamp]),
-            },
+      head: decodeNumberOrNull(row[col.head_number]) === null ? null : decodeHead(row),
       verified: decodeNumberOrNull(row[col.verified]),
       revision: decodeNumber(row[col.revision]),
       commits: decodeNumber(row[col.commits]),

@@ -3,16 +3,7 @@
 import { type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../../registry/delegation.ts';
 import { hasRights, type Version } from '../../registry/versions.ts';
 import type { Cell, Row } from '../engine.ts';
-import {
-  decodeHex,
-  decodeNumber,
-  decodeRights,
-  decodeUint,
-  EMPTY,
-  encodeHex,
-  encodeRights,
-  encodeUint,
-} from './cells.ts';
+import { decodeHex, decodeRights, decodeUint, EMPTY, encodeHex, encodeRights, encodeUint } from './cells.ts';
 import { type Cols, type ColumnTypes, columnsOf } from './columns.ts';
 
 /** In the order of `KeyCells`. */
@@ -26,32 +17,19 @@ export const KEY_TYPES = {
 } as const satisfies ColumnTypes;
 
 export const KEY = columnsOf(KEY_TYPES);
+/** What a delegation is looked up by: the index hashes of its delegate and its key, and all of the key itself. */
+export const LOOKUP_TYPES = { hot: 'bigint', key: 'bigint', version: 'smallint', ...KEY_TYPES } as const;
 export type KeyColumn = keyof typeof KEY_TYPES;
 
-export type KeyCells = [
-  kind: number,
-  from: Uint8Array,
-  to: Uint8Array,
-  contract: Uint8Array,
-  tokenId: Uint8Array,
-  rights: Uint8Array,
-];
+type Bytes = Uint8Array;
+export type KeyCells = [kind: number, from: Bytes, to: Bytes, contract: Bytes, tokenId: Bytes, rights: Bytes];
 
-/** The contract's own numbers, and 6 for the token of v1. */
-export const KIND_CODES: Readonly<Record<Kind, number>> = {
-  ALL: 1,
-  CONTRACT: 2,
-  ERC721: 3,
-  ERC20: 4,
-  ERC1155: 5,
-  TOKEN: 6,
-};
 const KIND_OF_CODE: Readonly<Record<number, Kind>> = Object.fromEntries(
-  Object.entries(KIND_CODES).map(([kind, code]) => [code, kind as Kind]),
+  Object.entries(KINDS).map(([kind, { code }]) => [code, kind as Kind]),
 );
 
 /** The kind of a code that the store has written. */
-export const decodeKind = (cell: Cell): Kind => KIND_OF_CODE[decodeNumber(cell)] as Kind;
+export const decodeKind = (cell: Cell): Kind => KIND_OF_CODE[Number(cell)] as Kind;
 
 const encoded = new WeakMap<DelegationKey, KeyCells>();
 
@@ -61,7 +39,7 @@ export const encodeKey = (key: DelegationKey): KeyCells =>
 
 /** The same, where the bytes of both wallets are known. */
 export const encodeKeyBetween = (key: DelegationKey, from: Uint8Array, to: Uint8Array): KeyCells => [
-  KIND_CODES[key.kind],
+  KINDS[key.kind].code,
   from,
   to,
   key.contract === null ? EMPTY : encodeHex(key.contract),

@@ -1,9 +1,10 @@
 // A row of the log table: the event, where it is, and its transaction.
 
-import { type Address, type Bytes32, KINDS } from '../../registry/delegation.ts';
+import { KINDS } from '../../registry/delegation.ts';
 import type { RegistryEvent } from '../../registry/event.ts';
 import type { Version } from '../../registry/versions.ts';
 import type { Row } from '../engine.ts';
+import type { LogInput, LogPosition } from '../store.ts';
 import { decodeHex, decodeHexOrNull, decodeNumber, decodeUint, EMPTY, encodeAmount, encodeHex } from './cells.ts';
 import { type Cols, type ColumnTypes, columnsOf } from './columns.ts';
 import { encodeKey, KEY_TYPES, type KeyCells, type KeyColumn, keyDecoder } from './key-columns.ts';
@@ -21,13 +22,7 @@ export const LOG_TYPES = {
 
 export const LOG = columnsOf(LOG_TYPES);
 
-export interface StoredLog {
-  readonly block: number;
-  readonly logIndex: number;
-  readonly event: RegistryEvent;
-  readonly transactionHash: Bytes32;
-  readonly revoked: Address | null;
-}
+export type StoredLog = Required<LogInput> & LogPosition;
 
 /** Codes of `kind` beyond those of delegations. */
 const VAULT_REVOKED = 7;

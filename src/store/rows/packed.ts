@@ -2,7 +2,7 @@
 // case, contract if it has one, token id. The database joins many of them into one cell, which costs far less than as many rows.
 
 import { CASING_BYTES, writeCasing } from '../../registry/checksum.ts';
-import { type DelegationKey, KINDS, type Kind } from '../../registry/delegation.ts';
+import { type DelegationKey, KINDS } from '../../registry/delegation.ts';
 import type { Dialect } from '../engine.ts';
 import type { ListSide } from '../store.ts';
 import { decodeKind, encodeKey, type KeyCells } from './key-columns.ts';
@@ -54,20 +54,10 @@ export function pack(key: DelegationKey, side: ListSide): Uint8Array {
   return Buffer.concat([Uint8Array.of(kind, tokenId.length), other, encodeCasing(cells), contract, tokenId]);
 }
 
-/** Where the parts of a packed delegation begin. */
-export interface Unpacked {
-  readonly kind: Kind;
-  readonly other: number;
-  /** The letter case of its addresses: see `CASING_AT`. */
-  readonly casing: number;
-  /** Null if the kind has no contract. */
-  readonly contract: number | null;
-  /** Null if the kind has no token id. */
-  readonly tokenId: number | null;
-  readonly end: number;
-}
+export type Unpacked = ReturnType<typeof unpack>;
 
-export function unpack(bytes: Uint8Array, start: number): Unpacked {
+/** Where the parts of a packed delegation begin. */
+export function unpack(bytes: Uint8Array, start: number) {
   const kind = decodeKind(bytes[start]);
   const has = KINDS[kind];
   const casing = start + CASING;
@@ -76,7 +66,9 @@ export function unpack(bytes: Uint8Array, start: number): Unpacked {
   return {
     kind,
     other: start + OTHER,
+    /** The letter case of its addresses: see `CASING_AT`. */
     casing,
+    /** Null if the kind has none, as the token id. */
     contract: has.contract ? contract : null,
     tokenId: has.tokenId ? tokenId : null,
     end: tokenId + (bytes[start + 1] as number),

@@ -20,17 +20,11 @@ interface Index {
   readonly own?: string;
 }
 
-const halves = (columns: string, own: string, end = '') =>
+const halves = <Name extends string>(name: Name, index: Index, end = '') =>
   ({
-    open: { columns, until: 'IS NULL', own },
-    closed: { columns: `${columns}${end}`, until: 'IS NOT NULL', own },
-  }) as const;
-const [VAULT, DELEGATE, PAIR] = [
-  halves('hot, key, from_addr', 'kind', ', until_block'),
-  halves('cold, key, to_addr', 'first_log', ', until_block'),
-  halves('cold, hot', 'key', ', until_block'),
-];
-const [FROM, TO] = [halves(`cold, ${LIST_ORDER}`, 'cold'), halves(`hot, ${LIST_ORDER}`, 'hot')];
+    [`open_${name}`]: { ...index, until: 'IS NULL' },
+    [`closed_${name}`]: { ...index, columns: `${index.columns}${end}`, until: 'IS NOT NULL' },
+  }) as Record<`${'open' | 'closed'}_${Name}`, Index>;
 
 /**
  * - vault, delegate: one delegation, and the other wallets of a wallet by address
@@ -41,16 +35,11 @@ const [FROM, TO] = [halves(`cold, ${LIST_ORDER}`, 'cold'), halves(`hot, ${LIST_O
  * - until: what ended on a chain
  */
 const INDEXES = {
-  open_vault: VAULT.open,
-  closed_vault: VAULT.closed,
-  open_delegate: DELEGATE.open,
-  closed_delegate: DELEGATE.closed,
-  open_pair: { ...PAIR.open, isV1: true },
-  closed_pair: { ...PAIR.closed, isV1: true },
-  open_from: FROM.open,
-  closed_from: FROM.closed,
-  open_to: TO.open,
-  closed_to: TO.closed,
+  ...halves('vault', { columns: 'hot, key, from_addr', own: 'kind' }, ', until_block'),
+  ...halves('delegate', { columns: 'cold, key, to_addr', own: 'first_log' }, ', until_block'),
+  ...halves('pair', { columns: 'cold, hot', own: 'key', isV1: true }, ', until_block'),
+  ...halves('from', { columns: `cold, ${LIST_ORDER}`, own: 'cold' }),
+  ...halves('to', { columns: `hot, ${LIST_ORDER}`, own: 'hot' }),
   granted: { columns: 'cold, chain, since_block, since_log', own: 'since_block' },
   received: { columns: 'hot, chain, since_block, since_log', own: 'since_log' },
   until_from: { columns: `cold, ${END_ORDER}`, until: 'IS NOT NULL', own: 'until_log' },

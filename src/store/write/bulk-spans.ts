@@ -54,10 +54,7 @@ export const FIND_OPEN_PAIR = selectSpan('open_pair', PAIR, 'from_addr, to_addr'
 export const END_OPEN_PAIR = endOpen('open_pair', PAIR);
 
 /** The cells of `WALLET` or `PAIR`, and the log that ends the spans. */
-interface End {
-  readonly cells: Param[];
-  readonly at: LogPosition;
-}
+type End = { readonly cells: Param[]; readonly at: LogPosition };
 
 /** The first end of a pair or wallet counts. The end of a pair counts only if it comes before that of its wallet. */
 export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: readonly WideEnd[]): Promise<void> {
@@ -72,10 +69,8 @@ export async function endOpenSpans({ tx, chainId, hash }: ChainWriter, ends: rea
   }
   const endAll = async (all: ReadonlyMap<string, End>, find: BulkStatement, end: BulkStatement) => {
     for (let open = [...all.values()]; open.length > 0; ) {
-      const found = await tx.each(
-        find,
-        open.map(({ cells }) => cells),
-      );
+      const rows = open.map(({ cells }) => cells);
+      const found = await tx.each(find, rows);
       open = found.map((addresses) => all.get(addresses.map(decodeHex).join('')) as End);
       for (const { cells, at } of open) await tx.each(end, [[...cells, at.block, at.logIndex]]);
     }

@@ -16,6 +16,12 @@ export interface ChainWriter {
   readonly hash: IndexHash;
 }
 
+/** Holds the chain's row until the transaction ends. */
+export interface LockedWriter extends ChainWriter {
+  /** The chain's state. This commit is counted already. */
+  readonly before: ChainState;
+}
+
 /** Below 2^52, so that its sum with a count is exact. */
 function drawStamp(): number {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
@@ -23,7 +29,7 @@ function drawStamp(): number {
 }
 
 /** Makes a writer the only one of its chain. */
-export async function claim({ tx, chainId }: ChainWriter, firstBlock: number, partial: boolean): Promise<ChainState> {
+export async function claim(tx: WriteTransaction, chainId: number, firstBlock: number, partial: boolean) {
   const [row = []] = await tx.rows(
     `INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp, partial) VALUES ($1, 1, $2, 0, 0, $3, $4)
       ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1, stamp = excluded.stamp
@@ -35,36 +41,28 @@ export async function claim({ tx, chainId }: ChainWriter, firstBlock: number, pa
   return state;
 }
 
-/** Counts the commit and holds the chain's row until the transaction ends. Without an epoch, whoever follows the chain. */
-export async function lockChain({ tx, chainId }: ChainWriter, epoch?: number): Promise<ChainState> {
+/** Counts the commit. Without an epoch, whoever follows the chain. */
+export async function lockChain({ tx, chainId, hash }: ChainWriter, epoch?: number): Promise<LockedWriter> {
   const isWriter = epoch === undefined ? '' : 'AND epoch = $3';
   const [row] = await tx.rows(
     `UPDATE chain SET commits = commits + 1, stamp = $2 WHERE chain = $1 ${isWriter} RETURNING ${CHAIN.sql}`,
     [chainId, drawStamp(), ...(epoch === undefined ? [] : [epoch])],
   );
-  if (row !== undefined) return decodeChain(row);
+  if (row !== undefined) return { tx, chainId, hash, before: decodeChain(row) };
   const [chain] = await tx.rows('SELECT 1 FROM chain WHERE chain = $1', [chainId]);
   if (chain === undefined) throw new StoreError('not-started', `Chain ${chainId} is not in this store.`);
   throw new StoreError('overtaken', `Chain ${chainId}: another writer has claimed the chain since epoch ${epoch}.`);
 }
 
 /** Stamps a new revision of a chain. */
-export const stampRevision = (tx: WriteTransaction, { chainId, revision, head }: ChainState) =>
-  tx.run('INSERT INTO revision (chain, revision, stamp, head) VALUES ($1, $2, $3, $4)', [
-    chainId,
-    revision,
-    drawStamp(),
-    head?.number ?? 0,
-  ]);
+export function stampRevision(tx: WriteTransaction, { chainId, revision, head }: ChainState) {
+  const cells = [chainId, revision, drawStamp(), head?.number ?? 0];
+  return tx.run('INSERT INTO revision (chain, revision, stamp, head) VALUES ($1, $2, $3, $4)', cells);
+}
 
 /** Records that answers from a block on may differ from those of earlier revisions. */
-export async function recordRewrite(tx: WriteTransaction, before: ChainState, fromBlock: number): Promise<void> {
-  await tx.run('INSERT INTO rewrite (chain, revision, from_block) VALUES ($1, $2, $3)', [
-    before.chainId,
-    before.revision + 1,
-    fromBlock,
-  ]);
-}
+export const recordRewrite = ({ tx, chainId, before: { revision } }: LockedWriter, fromBlock: number) =>
+  tx.run('INSERT INTO rewrite (chain, revision, from_block) VALUES ($1, $2, $3)', [chainId, revision + 1, fromBlock]);
 
 /** Writes what a writer may change of the state that it has locked. */
 export async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<ChainState> {
@@ -90,9 +88,9 @@ export async function writeState({ tx, chainId }: ChainWriter, state: ChainState
 }
 
 /** Starts a new revision after stored history changed. Lists that were pinned at or after the block must start again. */
-export async function rewriteFrom(writer: ChainWriter, before: ChainState, fromBlock: number): Promise<ChainState> {
-  await recordRewrite(writer.tx, before, fromBlock);
-  const state = { ...before, revision: before.revision + 1 };
+export async function rewriteFrom(writer: LockedWriter, fromBlock: number): Promise<ChainState> {
+  await recordRewrite(writer, fromBlock);
+  const state = { ...writer.before, revision: writer.before.revision + 1 };
   await stampRevision(writer.tx, state);
   return writeState(writer, state);
 }

@@ -7,7 +7,8 @@ import { decodeHex, decodeNumber, encodeHex } from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
 import { decodeLog, LOG, type StoredLog } from '../rows/log-row.ts';
 import { spansBy } from '../rows/span-index.ts';
-import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
+import { once } from '../rows/sql.ts';
+import { type ChainWriter, type LockedWriter, rewriteFrom } from './chain-writer.ts';
 import { loadSpans, writeSpans } from './span-rows.ts';
 import { type AppliedBlock, type AppliedLog, createSpanSet, namedBy } from './span-set.ts';
 
@@ -19,10 +20,7 @@ export async function deriveBlocks(writer: ChainWriter, blocks: readonly Applied
   await queueRevocations(writer, blocks);
 }
 
-export interface DerivedWallet {
-  readonly version: Version;
-  readonly wallet: Address;
-}
+export type DerivedWallet = { readonly version: Version; readonly wallet: Address };
 
 /** Derives all spans of some wallets again from their logs, in one pass over the chain's logs. */
 export async function deriveWallets(writer: ChainWriter, wallets: readonly DerivedWallet[]): Promise<void> {
@@ -30,12 +28,8 @@ export async function deriveWallets(writer: ChainWriter, wallets: readonly Deriv
   for (const { version, wallet } of wallets) {
     for (const index of ['open_from', 'closed_from'] as const) {
       const isOfWallet = 's.cold = $1 AND s.chain = $2 AND s.version = $3 AND s.from_addr = $4';
-      await tx.run(`DELETE FROM ${spansBy(tx.dialect, index, 's', isOfWallet)}`, [
-        hash.cold(chainId, wallet),
-        chainId,
-        version,
-        encodeHex(wallet),
-      ]);
+      const cells = [hash.cold(chainId, wallet), chainId, version, encodeHex(wallet)];
+      await tx.run(`DELETE FROM ${spansBy(tx.dialect, index, 's', isOfWallet)}`, cells);
     }
   }
   const names = new Set(wallets.map(({ version, wallet }) => version + wallet));
@@ -44,11 +38,10 @@ export async function deriveWallets(writer: ChainWriter, wallets: readonly Deriv
 }
 
 /** Derives every span of a chain again from its logs. */
-export async function rebuild(writer: ChainWriter): Promise<void> {
-  const state = await lockChain(writer);
+export async function rebuild(writer: LockedWriter): Promise<void> {
   await writer.tx.run('DELETE FROM span WHERE chain = $1', [writer.chainId]);
   await deriveLogs(writer, () => true);
-  await rewriteFrom(writer, state, state.firstBlock);
+  await rewriteFrom(writer, writer.before.firstBlock);
 }
 
 async function deriveLogs(writer: ChainWriter, matches: (row: Row) => boolean): Promise<void> {
@@ -80,7 +73,7 @@ async function* logPages(tx: WriteTransaction, chainId: number): AsyncGenerator<
 }
 
 /** The delegates that the registry's state showed to be revoked by a log, by the log's wallet and position. */
-export type SettledEnds = ReadonlyMap<string, readonly Address[]>;
+type SettledEnds = ReadonlyMap<string, readonly Address[]>;
 const nameOf = (vault: string, block: number, logIndex: number) => `${vault} ${block} ${logIndex}`;
 
 const ENDED = columns('vault', 'block', 'ended_by', 'delegate');
@@ -113,13 +106,13 @@ export function groupByBlock(logs: readonly StoredLog[], settled: SettledEnds): 
 }
 
 /** A revocation of a wallet that had granted nothing before it ended nothing. The place of a v1 span is its own grant. */
-const queueStatement = (dialect: Dialect['name']) => {
+const queueStatement = once((dialect: Dialect['name']) => {
   const where = `s.cold = $4 AND s.chain = $1 AND s.version = 1 AND s.from_addr = $2
     AND (s.first_block, s.first_log) < ($3, $5)`;
   const [open, closed] = (['open_from', 'closed_from'] as const).map((index) => spansBy(dialect, index, 's', where));
   return `INSERT INTO v1_read (chain, vault, block, cold, read_block) SELECT $1, $2, $3, $4, NULL
     WHERE EXISTS (SELECT 1 FROM ${open}) OR EXISTS (SELECT 1 FROM ${closed}) ON CONFLICT DO NOTHING`;
-};
+});
 
 /** Queues v1 revocations that name no delegate until the registry's state settles them. The spans must have been written before. */
 async function queueRevocations({ tx, chainId, hash }: ChainWriter, blocks: readonly AppliedBlock[]): Promise<void> {

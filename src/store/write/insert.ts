@@ -5,7 +5,7 @@ import { decodeNumber, encodeHex } from '../rows/cells.ts';
 import { encodeEvent, LOG_TYPES } from '../rows/log-row.ts';
 import { insertInto } from '../rows/sql.ts';
 import type { BlockInput, BlockRef, ChainState, ConfirmedBlock } from '../store.ts';
-import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
+import { type ChainWriter, type LockedWriter, rewriteFrom } from './chain-writer.ts';
 
 const INSERT_BLOCK = insertInto(
   'block',
@@ -50,30 +50,20 @@ export async function insertLogs(tx: WriteTransaction, chainId: number, blocks: 
 }
 
 /** Sets the times of blocks from their headers, and marks those whose logs their hash is known to commit to. */
-export async function confirm(
-  writer: ChainWriter,
-  epoch: number,
-  blocks: readonly ConfirmedBlock[],
-): Promise<ChainState> {
-  const before = await lockChain(writer, epoch);
+export async function confirm(writer: LockedWriter, blocks: readonly ConfirmedBlock[]): Promise<ChainState> {
+  const { before } = writer;
   const changed = await setConfirmed(writer, blocks);
   if (changed === null) return before;
   const head = before.head && { ...before.head, ...blocks.find(({ hash }) => hash === before.head?.hash) };
-  return rewriteFrom(writer, { ...before, head }, changed);
+  return rewriteFrom({ ...writer, before: { ...before, head } }, changed);
 }
 
 /** Gives the lowest block whose time changed. */
-export async function setConfirmed(
-  { tx, chainId }: ChainWriter,
-  blocks: readonly ConfirmedBlock[],
-): Promise<number | null> {
+export async function setConfirmed({ tx, chainId }: ChainWriter, blocks: readonly ConfirmedBlock[]) {
   let lowest: number | null = null;
   for (const { number, hash, timestamp, isProven } of blocks) {
-    const [kept] = await tx.rows('SELECT timestamp FROM block WHERE chain = $1 AND number = $2 AND hash = $3', [
-      chainId,
-      number,
-      encodeHex(hash),
-    ]);
+    const found = 'SELECT timestamp FROM block WHERE chain = $1 AND number = $2 AND hash = $3';
+    const [kept] = await tx.rows(found, [chainId, number, encodeHex(hash)]);
     if (kept === undefined) continue;
     if (decodeNumber(kept[0]) !== timestamp) lowest = Math.min(number, lowest ?? number);
     await tx.run(

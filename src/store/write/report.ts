@@ -3,15 +3,13 @@
 import type { Engine } from '../engine.ts';
 import { LAG_KEPT_SECONDS, type LagSample } from '../lag.ts';
 import type { ChainState, Report, Store } from '../store.ts';
-import { type ChainWriter, lockChain, writeState } from './chain-writer.ts';
+import { type LockedWriter, writeState } from './chain-writer.ts';
 
-export const report = async (writer: ChainWriter, epoch: number, changes: Report): Promise<ChainState> =>
-  writeState(writer, { ...(await lockChain(writer, epoch)), ...changes });
+export const report = (writer: LockedWriter, changes: Report): Promise<ChainState> =>
+  writeState(writer, { ...writer.before, ...changes });
 
 /** Records the lag of a chain, and forgets what is older than a day. */
-export async function recordLag(writer: ChainWriter, epoch: number, { at, seconds }: LagSample): Promise<void> {
-  const { tx, chainId } = writer;
-  await lockChain(writer, epoch);
+export async function recordLag({ tx, chainId }: LockedWriter, { at, seconds }: LagSample): Promise<void> {
   // After a restart, the same ten minutes can have two samples.
   await tx.run(
     `INSERT INTO lag (chain, at, seconds) VALUES ($1, $2, $3)

@@ -1,12 +1,13 @@
 // Settles v1 revocations that name no delegate: records, pair by pair, what the registry's state showed, or discards it.
 
 import type { Address } from '../../registry/delegation.ts';
-import { StoreError } from '../errors.ts';
+import type { Param } from '../engine.ts';
+import { rejectWrite, StoreError } from '../errors.ts';
 import { decodeHex, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
 import { REVOCATION_LOGS } from '../rows/log-row.ts';
 import { insertInto } from '../rows/sql.ts';
 import type { BlockInput, ChainState, Settlement } from '../store.ts';
-import { type ChainWriter, lockChain, rewriteFrom } from './chain-writer.ts';
+import { type ChainWriter, type LockedWriter, rewriteFrom } from './chain-writer.ts';
 import { deriveWallets } from './derive.ts';
 import { endPair } from './end-pair.ts';
 import type { AppliedLog } from './span-set.ts';
@@ -29,25 +30,15 @@ const INSERT_PAIR = insertInto(
 );
 
 /** Records settlements whose ends the spans have already. */
-export async function recordSettlements(
-  { tx, chainId }: ChainWriter,
-  settlements: readonly Settlement[],
-): Promise<void> {
+export async function recordSettlements({ tx, chainId }: ChainWriter, settlements: readonly Settlement[]) {
   for (const { vault, block, readAt, pairs, complete } of settlements) {
     const bytes = encodeHex(vault);
     // A delegate that was revoked twice is recorded with the later log.
     const last = new Map(pairs.map((pair) => [pair.delegate, pair]));
-    await tx.each(
-      INSERT_PAIR,
-      [...last.values()].map(({ delegate, endedBy, knownFrom = readAt }) => [
-        chainId,
-        bytes,
-        block.number,
-        encodeHex(delegate),
-        endedBy,
-        knownFrom,
-      ]),
-    );
+    const rows: Param[][] = [];
+    for (const { delegate, endedBy, knownFrom = readAt } of last.values())
+      rows.push([chainId, bytes, block.number, encodeHex(delegate), endedBy, knownFrom]);
+    await tx.each(INSERT_PAIR, rows);
     if (!complete) continue;
     const revocation = [chainId, bytes, block.number, readAt];
     // A complete settlement says the same of every delegate without a row.
@@ -59,14 +50,8 @@ export async function recordSettlements(
   }
 }
 
-export async function settle(
-  writer: ChainWriter,
-  epoch: number,
-  settlements: readonly Settlement[],
-  commits: number | undefined,
-): Promise<ChainState> {
-  const { chainId } = writer;
-  const before = await lockChain(writer, epoch);
+export async function settle(writer: LockedWriter, settlements: readonly Settlement[], commits: number | undefined) {
+  const { chainId, before } = writer;
   // This commit is counted already.
   if (commits !== undefined && before.commits !== commits + 1)
     throw new StoreError('rewritten', `Chain ${chainId}: something was written since the state was read.`);
@@ -80,31 +65,24 @@ export async function settle(
     }
   }
   await recordSettlements(writer, settlements);
-  return changedFrom === null ? before : await rewriteFrom(writer, before, changedFrom);
+  return changedFrom === null ? before : await rewriteFrom(writer, changedFrom);
 }
 
-async function requireRevocation(
-  { tx, chainId }: ChainWriter,
-  vault: Address,
-  { number, hash }: Settlement['block'],
-): Promise<void> {
+const FIND_REVOCATION = `SELECT 1 ${REVOCATION_LOGS} AND block = $3 LIMIT 1`;
+
+async function requireRevocation({ tx, chainId }: ChainWriter, vault: Address, block: Settlement['block']) {
+  const { number, hash } = block;
   const [kept] = await tx.rows('SELECT hash FROM block WHERE chain = $1 AND number = $2', [chainId, number]);
-  const found = await tx.rows(`SELECT 1 ${REVOCATION_LOGS} AND block = $3 LIMIT 1`, [
-    chainId,
-    encodeHex(vault),
-    number,
-  ]);
-  if (kept !== undefined && decodeHex(kept[0]) === hash && found.length > 0) return;
-  const why = `block ${number} (${hash}) has no revocation of ${vault} to settle. Nothing was written.`;
-  throw new StoreError('rewritten', `Chain ${chainId}: ${why}`);
+  const found = await tx.rows(FIND_REVOCATION, [chainId, encodeHex(vault), number]);
+  if (kept === undefined || decodeHex(kept[0]) !== hash || found.length === 0)
+    rejectWrite(chainId, `block ${number} (${hash}) has no revocation of ${vault} to settle`, 'rewritten');
 }
 
 /** Discards what was recorded about a wallet's v1 revocations, so that the registry's state is read again. */
-export async function unsettle(writer: ChainWriter, epoch: number, vault: Address, from: number): Promise<ChainState> {
-  const before = await lockChain(writer, epoch);
+export async function unsettle(writer: LockedWriter, vault: Address, from: number): Promise<ChainState> {
   const lowest = await discardSettlements(writer, vault, from);
   await deriveWallets(writer, [{ version: 1, wallet: vault }]);
-  return await rewriteFrom(writer, before, lowest);
+  return await rewriteFrom(writer, lowest);
 }
 
 /**

@@ -5,7 +5,7 @@ import { keepsPlace, type Version } from '../../registry/versions.ts';
 import type { BulkStatement, Param, Row } from '../engine.ts';
 import { decodeAmount, decodeNumber, encodeAmount } from '../rows/cells.ts';
 import { columns } from '../rows/columns.ts';
-import { encodeKey, KEY, KEY_TYPES, keyDecoder } from '../rows/key-columns.ts';
+import { encodeKey, KEY, keyDecoder, LOOKUP_TYPES } from '../rows/key-columns.ts';
 import { encodeCasing } from '../rows/packed.ts';
 import { arrayParams, insertInto } from '../rows/sql.ts';
 import type { LogPosition } from '../store.ts';
@@ -14,14 +14,7 @@ import type { ChainWriter } from './chain-writer.ts';
 import type { KnownSpans, Span, SpanChanges } from './span-set.ts';
 
 /** A delegation with its index hashes, in the order of `encodeIdentity`. */
-const IDENTITY_TYPES = {
-  chain: 'bigint',
-  cold: 'bigint',
-  hot: 'bigint',
-  key: 'bigint',
-  version: 'smallint',
-  ...KEY_TYPES,
-} as const;
+const IDENTITY_TYPES = { chain: 'bigint', cold: 'bigint', ...LOOKUP_TYPES } as const;
 
 const encodeIdentity = ({ chainId, hash }: ChainWriter, key: DelegationKey): Param[] => [
   chainId,
@@ -57,7 +50,7 @@ export async function loadSpans(writer: ChainWriter, keys: ReadonlyMap<string, D
   const load = (statement: BulkStatement, of: Iterable<DelegationKey>) =>
     writer.tx.each(
       statement,
-      [...of].map((key) => encodeIdentity(writer, key)),
+      Array.from(of, (key) => encodeIdentity(writer, key)),
     );
   const open = (await load(LOAD_OPEN, keys.values())).map(decodeOpen);
   const rest = new Map([...keys].filter(([, { version }]) => keepsPlace(version)));
@@ -98,10 +91,8 @@ const encodeUntil = (until: LogPosition | null): Param[] => [until?.block ?? nul
 export async function writeSpans(writer: ChainWriter, { opened, closed, ends }: SpanChanges): Promise<void> {
   const { tx, chainId } = writer;
   await endOpenSpans(writer, ends);
-  await tx.each(
-    CLOSE_SPAN,
-    closed.map(({ since, until }) => [chainId, since.block, since.logIndex, ...encodeUntil(until)]),
-  );
+  const closings = closed.map(({ since, until }) => [chainId, since.block, since.logIndex, ...encodeUntil(until)]);
+  await tx.each(CLOSE_SPAN, closings);
   await tx.each(
     INSERT_SPAN,
     opened.map(({ delegation, since, first, until }): Param[] => [

@@ -10,10 +10,7 @@ export interface AppliedLog extends Pick<LogInput, 'logIndex' | 'event' | 'revok
   readonly ended?: readonly Address[];
 }
 
-export interface AppliedBlock {
-  readonly number: number;
-  readonly logs: readonly AppliedLog[];
-}
+export type AppliedBlock = { readonly number: number; readonly logs: readonly AppliedLog[] };
 
 /** A range of blocks in which a delegation held: from the end of `since.block` to the end of the block before `until.block`. */
 export interface Span {
@@ -50,13 +47,6 @@ export interface SpanChanges {
   readonly ends: readonly WideEnd[];
 }
 
-/** The spans that logs name one by one. */
-export interface SpanSet {
-  /** Applies one log. Logs must come in the order of the chain. */
-  apply(block: number, log: AppliedLog): void;
-  changes(): SpanChanges;
-}
-
 /** What the store has of delegations. */
 export interface KnownSpans {
   readonly open: Iterable<Span>;
@@ -64,8 +54,8 @@ export interface KnownSpans {
   readonly places: ReadonlyMap<string, LogPosition>;
 }
 
-/** `known` must have what is stored about every delegation that the logs name: see `namedBy`. */
-export function createSpanSet(known: KnownSpans): SpanSet {
+/** The spans that logs name one by one. `known` must have what is stored about every one of them: see `namedBy`. */
+export function createSpanSet(known: KnownSpans) {
   // By version and wallet first, because v1 revokes a wallet's delegations together.
   const wallets = new Map<string, Map<string, Span>>();
   const opened: Span[] = [];
@@ -113,7 +103,8 @@ export function createSpanSet(known: KnownSpans): SpanSet {
   for (const span of known.open) walletOf(span.delegation).set(delegationId(span.delegation), span);
 
   return {
-    apply(block, { logIndex, event, revoked, ended = [] }) {
+    /** Applies one log. Logs must come in the order of the chain. */
+    apply(block: number, { logIndex, event, revoked, ended = [] }: AppliedLog) {
       const at = { block, logIndex };
       switch (event.type) {
         case 'granted':
@@ -128,7 +119,7 @@ export function createSpanSet(known: KnownSpans): SpanSet {
           for (const to of revoked ? [revoked, ...ended] : ended) endAll(event.from, to, at);
       }
     },
-    changes: () => ({ opened: opened.filter(isStored), closed, ends }),
+    changes: (): SpanChanges => ({ opened: opened.filter(isStored), closed, ends }),
   };
 }
 

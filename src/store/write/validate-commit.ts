@@ -1,14 +1,10 @@
 // Validates commits before anything is written.
 
 import { type Address, faultOfDelegation, faultOfKey, isAddress, isBytes32 } from '../../registry/delegation.ts';
-import { StoreError } from '../errors.ts';
-import type { BlockInput, BlockRef, CommitInput, LogInput, Repair, Settlement } from '../store.ts';
+import { rejectWrite as reject } from '../errors.ts';
+import type { BlockInput, BlockRef, CommitInput, LogInput, Settlement } from '../store.ts';
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-function reject(chainId: number, why: string): never {
-  throw new StoreError('bad-commit', `Chain ${chainId}: ${why}. Nothing was written.`);
-}
 
 export function requireCommit(commit: CommitInput): void {
   const { chainId, after, rollbackTo, blocks, head, verified } = commit;
@@ -17,25 +13,20 @@ export function requireCommit(commit: CommitInput): void {
   // -1 rolls back every block.
   const isBlock = rollbackTo === -1 || isCount(rollbackTo);
   if (rollbackTo !== undefined && !(isBlock && after !== null && rollbackTo <= after.number)) {
-    reject(
-      chainId,
-      `cannot roll back to block ${rollbackTo} from ${after ? `block ${after.number}` : 'an empty index'}`,
-    );
+    const newest = after ? `block ${after.number}` : 'an empty index';
+    reject(chainId, `cannot roll back to block ${rollbackTo} from ${newest}`);
   }
   const from = rollbackTo ?? after?.number ?? -1;
   if (head.number < from) reject(chainId, `head ${head.number} is below block ${from}`);
-  checkBlocks(chainId, blocks);
+  requireBlocks(chainId, blocks);
   const [lowest, highest] = [blocks[0], blocks.at(-1)];
   if (lowest && lowest.number <= from) reject(chainId, `block ${lowest.number} is already indexed (up to ${from})`);
-  if (highest && (highest.number > head.number || highest.timestamp > head.timestamp)) {
+  if (highest && (highest.number > head.number || highest.timestamp > head.timestamp))
     reject(chainId, `block ${highest.number} is beyond the head ${head.number}`);
-  }
-  if (highest?.number === head.number && (highest.hash !== head.hash || highest.timestamp !== head.timestamp)) {
+  if (highest?.number === head.number && (highest.hash !== head.hash || highest.timestamp !== head.timestamp))
     reject(chainId, 'the head has two hashes or times');
-  }
-  if (verified !== undefined && !(isCount(verified) && verified <= head.number)) {
+  if (verified !== undefined && !(isCount(verified) && verified <= head.number))
     reject(chainId, `verified block ${verified} is beyond the head ${head.number}`);
-  }
 }
 
 export function requireClaim(chainId: number, firstBlock: number): void {
@@ -43,20 +34,16 @@ export function requireClaim(chainId: number, firstBlock: number): void {
   if (!isCount(firstBlock)) reject(chainId, `first block ${firstBlock} is not a whole number`);
 }
 
-export const requireRepair = ({ chainId, blocks }: Repair): void => checkBlocks(chainId, blocks);
-
-function checkBlocks(chainId: number, blocks: readonly BlockInput[]): void {
+export function requireBlocks(chainId: number, blocks: readonly BlockInput[]): void {
   let before: BlockInput | undefined;
   for (const block of blocks) {
     checkRef(chainId, block);
-    if (before && (block.number <= before.number || block.timestamp < before.timestamp)) {
+    if (before && (block.number <= before.number || block.timestamp < before.timestamp))
       reject(chainId, `block ${block.number} does not follow block ${before.number}`);
-    }
     let previous = -1;
     for (const log of block.logs) {
-      if (!isCount(log.logIndex) || log.logIndex <= previous) {
+      if (!isCount(log.logIndex) || log.logIndex <= previous)
         reject(chainId, `block ${block.number}: log ${log.logIndex} does not follow log ${previous}`);
-      }
       previous = log.logIndex;
       const fault = faultOfLog(log);
       if (fault !== null) reject(chainId, `block ${block.number}, log ${log.logIndex}: ${fault}`);

@@ -46,10 +46,10 @@ function stateOf({ state, reason, failures }) {
   return failures > 0 ? ['retrying', 'badge bad'] : ['active', 'badge good'];
 }
 
-const outcomeText = ({ failure, status }) =>
-  [failure === null ? 'delivered' : (FAILURES[failure] ?? failure), status === null ? '' : `HTTP ${status}`]
-    .filter((part) => part !== '')
-    .join(', ');
+function outcomeText({ failure, status }) {
+  const outcome = failure === null ? 'delivered' : (FAILURES[failure] ?? failure);
+  return status === null ? outcome : `${outcome}, HTTP ${status}`;
+}
 
 function fillCard(card, webhook) {
   const isActive = webhook.state === 'active';
@@ -176,9 +176,8 @@ const ACTIONS = {
     const { from, chainId, block } = Object.fromEntries(given);
     await change('replay', webhook, from === 'start' ? { block: 'start' } : { chainId, block });
     await list.refresh();
-    say(
-      `The replay ${webhook.state === 'active' ? 'has started' : 'starts when the webhook is active'}: ${webhook.url}`,
-    );
+    const when = webhook.state === 'active' ? 'has started' : 'starts when the webhook is active';
+    say(`The replay ${when}: ${webhook.url}`);
   },
   async remove(webhook) {
     if ((await confirm('remove', webhook)) === null) return;

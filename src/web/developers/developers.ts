@@ -1,7 +1,6 @@
 // Renders the page at /developers, where a wallet signs in and manages its API keys and webhooks. Its scripts do the rest.
 
 import { ANY_LIST } from '../../api/any-operations.ts';
-import type { SessionJson } from '../../api/developer-json.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainChoices, selectField } from '../parts.ts';
@@ -21,8 +20,15 @@ export interface DeveloperPage {
   readonly selfService: SelfService | null;
 }
 
+/** Who is signed in. */
+export interface SessionJson {
+  /** The wallet with its checksum; null if nobody is signed in. */
+  readonly wallet: string | null;
+  /** The chain of a contract wallet. Other wallets are the same on every chain. */
+  readonly chainId: number | null;
+}
+
 interface SelfService {
-  /** Who looks at the page. */
   readonly session: SessionJson;
   /** The chains that a contract wallet can be on. */
   readonly chainIds: readonly number[];

@@ -2,19 +2,10 @@
 
 import { element } from './dom.js';
 
+/** Those of an answer's headers that are shown, in order. */
 const HEADERS = [
-  'X-Block-Number',
-  'X-Block-Hash',
-  'X-Block-Timestamp',
-  'X-As-Of-Timestamp',
-  'X-Indexed-From',
-  'ETag',
-  'Cache-Control',
-  'Link',
-  'Retry-After',
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-Request-Id',
+  ...['X-Block-Number', 'X-Block-Hash', 'X-Block-Timestamp', 'X-As-Of-Timestamp', 'X-Indexed-From', 'ETag'],
+  ...['Cache-Control', 'Link', 'Retry-After', 'RateLimit-Policy', 'RateLimit', 'X-Request-Id'],
 ];
 /** Characters of a body. A list can have millions. */
 const MAX_SHOWN = 50_000;
@@ -92,7 +83,7 @@ function explanation(text) {
 
 function show(panel, isGood, name, more, parts) {
   const badge = element('span', { className: `badge ${isGood ? 'good' : 'bad'}` }, name);
-  panel.querySelector('[role=status]').replaceChildren(badge, ` ${more}`);
+  panel.querySelector('output').replaceChildren(badge, ` ${more}`);
   panel.querySelector('.details').replaceChildren(...parts);
 }
 
@@ -103,7 +94,7 @@ function fill(panel, form) {
     form.querySelector('button').focus();
   };
   const close = element('button', { type: 'button', className: 'plain small', onclick }, 'Close');
-  const status = element('p', { role: 'status' }, 'Sending…');
+  const status = element('output', {}, 'Sending…');
   panel.append(
     element('h4', { className: 'about' }, 'Answer'),
     element('div', { className: 'actions' }, status, close),

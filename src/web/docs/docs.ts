@@ -106,9 +106,7 @@ function operationForm(operation: OperationBase): Html {
 
 function renderSection({ id: sectionId, title, paragraphs, table, examples = [], operation }: Section): Html {
   const tag = new Html(operation === undefined ? 'h2' : 'h3');
-  const rows = table?.rows.map(
-    ({ id, cells }) => html`<tr${id !== undefined && html` id="${id}"`}>${cellsOf(cells)}</tr>`,
-  );
+  const rows = table?.rows.map(({ id, cells }) => html`<tr${id && html` id="${id}"`}>${cellsOf(cells)}</tr>`);
   const text = html`<div class="text"><${tag}>${prose(title)}</${tag}>
 ${operation && html`<p class="path"><span class="method">${operation.method}</span>${operation.path}</p>`}
 ${paragraphs.map((one) => html`<p>${prose(one)}</p>\n`)}${table && tableOf(table.head, rows ?? [])}

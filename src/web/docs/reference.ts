@@ -4,7 +4,7 @@ import { BATCH_OPERATION, MAX_BATCH_BYTES, QUESTION_SCHEMA } from '../../api/bat
 import { EXAMPLES, type Example } from '../../api/examples.ts';
 import { describeParam } from '../../api/openapi.ts';
 import type { OperationBase, ParamUse } from '../../api/operation.ts';
-import { OPERATIONS } from '../../api/operations.ts';
+import { CHECKS, OPERATIONS } from '../../api/operations.ts';
 import { PROBLEMS } from '../../api/problems.ts';
 import { REGISTRY_SEGMENTS } from '../../api/registries.ts';
 import { GUIDE } from './guide.ts';
@@ -61,19 +61,19 @@ export const parametersOf = (operation: OperationBase) =>
     text: describeParam(operation, use),
   }));
 
-/** The fields of a question in the body of a batch. */
-const QUESTION_FIELDS: Table = {
-  head: ['Field of a question', 'Meaning'],
-  rows: Object.entries(QUESTION_SCHEMA.properties).map(([name, { description }]) => ({
-    cells: [`\`${name}\``, description],
-  })),
-};
+const tableOf = (first: string, rows: readonly (readonly [string, string])[]): Table => ({
+  head: [first, 'Meaning'],
+  rows: rows.map((cells) => ({ cells })),
+});
 
-const examplesOf = (operationId: string | undefined, answerOf: AnswerOf): NonNullable<Section['examples']> =>
-  EXAMPLES.filter(({ operation }) => operation === operationId).map((example) => ({
-    example,
-    answer: answerOf(example),
-  }));
+/** The fields of a question in the body of a batch. */
+const QUESTION_FIELDS = tableOf(
+  'Field of a question',
+  Object.entries(QUESTION_SCHEMA.properties).map(([name, { description }]) => [`\`${name}\``, description]),
+);
+
+const examplesOf = (id: string, answerOf: AnswerOf): NonNullable<Section['examples']> =>
+  EXAMPLES.filter(({ operation }) => operation === id).map((example) => ({ example, answer: answerOf(example) }));
 
 const operationSection = (operation: OperationBase, answerOf: AnswerOf): Section => ({
   id: `operation-${operation.id}`,
@@ -102,12 +102,10 @@ const APPENDIX: readonly Section[] = [
     id: 'other',
     title: 'Other paths',
     paragraphs: [],
-    table: {
-      head: ['Path', 'Meaning'],
-      rows: operationsOf('status').map(({ path, summary, description }) => ({
-        cells: [`\`${path}\``, `${summary}. ${description}`],
-      })),
-    },
+    table: tableOf(
+      'Path',
+      operationsOf('status').map(({ path, summary, description }) => [`\`${path}\``, `${summary}. ${description}`]),
+    ),
   },
   {
     id: 'problems',
@@ -129,7 +127,7 @@ const APPENDIX: readonly Section[] = [
     paragraphs: [
       'Malformed HTTP does not reach the API. The response has an empty body, and the connection is closed.',
     ],
-    table: { head: ['Status', 'Meaning'], rows: PARSER.map((cells) => ({ cells })) },
+    table: tableOf('Status', PARSER),
   },
 ];
 
@@ -137,7 +135,9 @@ export const apiReference = (answerOf: AnswerOf = answerText): readonly Chapter[
   {
     title: 'Guide',
     isRegistry: false,
-    sections: GUIDE.map(({ example, ...section }) => ({ ...section, examples: examplesOf(example, answerOf) })),
+    sections: GUIDE.map((section) =>
+      section.id === 'start' ? { ...section, examples: examplesOf(CHECKS.any.contract.id, answerOf) } : section,
+    ),
   },
   ...REGISTRY_SEGMENTS.map((segment) => ({
     title: `/registry/${segment}`,

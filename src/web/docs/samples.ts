@@ -16,13 +16,9 @@ export const SAMPLE_LANGUAGES = [
   { id: 'ts', name: 'TypeScript' },
   { id: 'python', name: 'Python' },
 ] as const;
-export type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number]['id'];
+type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number]['id'];
 
-const SAMPLES: Readonly<Record<SampleLanguage, (example: Example) => string>> = {
-  sh: curlSample,
-  ts: typeScriptSample,
-  python: pythonSample,
-};
+const SAMPLES = { sh: curlSample, ts: typeScriptSample, python: pythonSample };
 
 /** Null if the language has none: the client's types do not let a program send a request that is refused. */
 export const sampleOf = (language: SampleLanguage, example: Example): string | null =>
@@ -99,11 +95,7 @@ for (const answer of answers) {
   }
 }
 
-const WALLETS_METHOD = {
-  vaultsBatch: 'vaultsMany',
-  delegatesBatch: 'delegatesMany',
-  holdersBatch: 'holdersMany',
-} as const;
+const WALLETS_METHOD = { vaultsBatch: 'vaultsMany', delegatesBatch: 'delegatesMany', holdersBatch: 'holdersMany' };
 
 const versionOf = (operation: Operation): Values =>
   'version' in operation && operation.version !== 'any' ? { version: operation.version } : {};
@@ -127,10 +119,8 @@ function paramsOf({ path }: Operation, { request }: Example): Values {
   const [prefix = '', name] = path.split(/[{}]/);
   const wallet = name === undefined ? {} : { [name]: pathname.slice(prefix.length) };
   const query = [...searchParams].filter(([one]) => !CLIENT_DECIDES.includes(one));
-  return {
-    ...wallet,
-    ...Object.fromEntries(query.map(([one, value]) => [CLIENT_NAMES[one] ?? one, BOOLEANS[value] ?? value])),
-  };
+  const given = query.map(([one, value]) => [CLIENT_NAMES[one] ?? one, BOOLEANS[value] ?? value]);
+  return { ...wallet, ...Object.fromEntries(given) };
 }
 
 /** As the source of TypeScript. Token ids are bigints. */

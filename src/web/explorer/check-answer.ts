@@ -107,11 +107,7 @@ ${end !== null && html`<p>It was “yes” until ${dateText(end.timestamp)} (blo
 ${items.length > 0 && html`<p>It is granted only:</p><ul>${items}</ul>`}`;
 }
 
-async function grantsOfPair(
-  { from, to }: UncheckedQuestion,
-  options: CheckOptions,
-  fetchApi: FetchApi,
-): Promise<Grants> {
+async function grantsOfPair({ from, to }: UncheckedQuestion, options: CheckOptions, fetchApi: FetchApi) {
   const values = { wallet: from, direction: 'outgoing', limit: MAX_GRANTS, numbers: 'string', ...options };
   const answer = await askUrl<History>(fetchApi, anyUrl(HISTORY, values));
   if (answer instanceof Refusal || answer.next !== null) return [];
@@ -119,12 +115,7 @@ async function grantsOfPair(
 }
 
 /** The newest end of a grant before which the answer was yes. The API itself is asked, so that it decides what grants what. */
-async function lastYes(
-  question: UncheckedQuestion,
-  { chainId }: CheckOptions,
-  grants: Grants,
-  fetchApi: FetchApi,
-): Promise<Grants[number]['until']> {
+async function lastYes(question: UncheckedQuestion, { chainId }: CheckOptions, grants: Grants, fetchApi: FetchApi) {
   const ends = grants.flatMap(({ until }) => until ?? []).sort((a, b) => b.block - a.block);
   for (const end of ends.slice(0, MAX_ENDS)) {
     const asked = { chainId, block: String(end.block - 1), explain: 'true', numbers: 'string' } as const;

@@ -26,10 +26,8 @@ export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): 
         ? [CHECK_TITLE, await renderCheck(query, fetchApi)]
         : [HOME_TITLE, await renderHome(query, fetchApi)];
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
-  return renderPage(
-    { title, path: '/', live: true, styles: wallet === '' ? ['/explorer.css'] : ['/explorer.css', '/wallet.css'] },
-    html`${faults}${content}`,
-  );
+  const styles = ['/explorer.css', ...(wallet === '' ? [] : (['/wallet.css'] as const))] as const;
+  return renderPage({ title, path: '/', live: true, styles }, html`${faults}${content}`);
 }
 
 const CHECK_TITLE = 'May one wallet act for another?';

@@ -9,25 +9,10 @@ import type { Address, Delegation } from '../../registry/delegation.ts';
 import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
-export interface IndexedBlock {
-  readonly number: number;
-  readonly hash: string | null;
-}
-
-export interface GrantPage {
-  readonly grants: readonly Delegation[];
-  readonly block: IndexedBlock;
-  /** The first indexed block, if the registry may be older. Earlier grants are unknown. */
-  readonly indexedFrom: number | null;
-  /** The cursor of the next page. */
-  readonly next: string | null;
-}
+export type GrantPage = Exclude<Awaited<ReturnType<typeof readGrants>>, Refusal>;
 
 /** About a megabyte: parsing it does not hold up other requests. */
 const PAGE_SIZE = 2000;
-const CURSOR_GONE = 409;
-/** A reorg in the middle makes the list start again. */
-const TRIES = 3;
 
 interface PageOptions {
   readonly limit?: number;
@@ -41,43 +26,35 @@ const pageOf = (wallet: Address, chainId: number, { limit = PAGE_SIZE, cursor }:
 export const headUrl = (wallet: Address, chainId: number): string =>
   urlFor(ANY_LIST, pageOf(wallet, chainId, { limit: 1 }));
 
-export async function readGrants(
-  wallet: Address,
-  chainId: number,
-  fetchApi: FetchApi,
-  options: PageOptions = {},
-): Promise<GrantPage | Refusal> {
+/**
+ * A page of them, as of the number of a block. `indexedFrom` is the first indexed block, if the registry may be older: earlier grants are
+ * unknown. `next` is the cursor of the next page.
+ */
+export async function readGrants(wallet: Address, chainId: number, fetchApi: FetchApi, options: PageOptions = {}) {
   const answer = await askApi(fetchApi, ANY_LIST, pageOf(wallet, chainId, options));
   if (answer instanceof Refusal) return answer;
   const [chain] = answer.chains;
   if (chain === undefined) return new Refusal(503, 'No reason was given.');
   if ('problem' in chain) return new Refusal(503, describeProblem(chain.problem));
   const { block, indexedFrom = null } = chain;
-  return { grants: answer.delegations.map(delegationOf), block, indexedFrom, next: answer.next };
+  return { grants: answer.delegations.map(delegationOf), block: block.number, indexedFrom, next: answer.next };
 }
 
-/** Calls `visit` with every grant, and `restart` when the list begins again. Resolves to the last page: all are as of its block. */
+/** Calls `visit` with every grant. Resolves to the last page: all are as of its block. */
 export async function visitGrants(
   wallet: Address,
   chainId: number,
   fetchApi: FetchApi,
-  { visit, restart }: { visit(grant: Delegation): void; restart(): void },
+  visit: (grant: Delegation) => void,
 ): Promise<GrantPage | Refusal> {
-  for (let attempt = 1; ; attempt++) {
-    restart();
-    let cursor: string | undefined;
-    for (;;) {
-      const page = await readGrants(wallet, chainId, fetchApi, { cursor });
-      if (page instanceof Refusal) {
-        if (page.status === CURSOR_GONE && attempt < TRIES) break;
-        return page;
-      }
-      for (const grant of page.grants) visit(grant);
-      if (page.next === null) return page;
-      cursor = page.next;
-      // Other requests have their turn.
-      await new Promise<void>((resolve) => setImmediate(resolve));
-    }
+  for (let cursor: string | undefined; ; ) {
+    const page = await readGrants(wallet, chainId, fetchApi, { cursor });
+    if (page instanceof Refusal) return page;
+    for (const grant of page.grants) visit(grant);
+    if (page.next === null) return page;
+    cursor = page.next;
+    // Other requests have their turn.
+    await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }
 

@@ -38,18 +38,13 @@ export async function renderChains(wallet: Address, chainIds: readonly number[],
 }
 
 /** The grants of the wallet on the chain, to tick. */
-export async function renderGrants(
-  wallet: Address,
-  chainId: number,
-  fetchApi: FetchApi,
-  cursor?: string,
-): Promise<Html> {
+export async function renderGrants(wallet: Address, chainId: number, fetchApi: FetchApi, cursor?: string) {
   const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
   const name = chainName(chainId);
   if (page instanceof Refusal) return notice(`The grants on ${name} cannot be listed: ${page.text}`);
   const { grants, block, next } = page;
   const following = next !== null && html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
-  const asOf = html`<p class="soft">As of block ${block.number}.</p>`;
+  const asOf = html`<p class="soft">As of block ${block}.</p>`;
   if (grants.length === 0)
     return html`<p class="empty">${cursor === undefined ? `No wallet may act for this wallet on ${name}. There is nothing to revoke.` : 'No grants on this page.'}</p>${following}${asOf}`;
   return html`<h2>Who may act for you on ${name}</h2>

@@ -82,11 +82,7 @@ export interface Asked extends RevokeQuery {
 const MOST_KEPT = 20;
 
 /** What the revocation does not end: above all, what lets the same wallet go on. */
-export function renderKept(
-  asked: Asked,
-  { chosen, kept, others, indexedFrom }: Selection,
-  elsewhere: OtherChains,
-): Html {
+export function renderKept(asked: Asked, { chosen, kept, others, indexedFrom }: Selection, elsewhere: OtherChains) {
   const same = new Set(chosen.flatMap((grant) => [...idsThatGrantTheSame(grant)]));
   const wallets = (areTheSame: boolean) => {
     const grants = kept.filter((grant) => same.has(delegationId(grant)) === areTheSame);

@@ -6,12 +6,10 @@ import type { WholeInV1 } from '../../registry/revocation.ts';
 import type { Version } from '../../registry/versions.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantIdOf } from '../grant-id.ts';
-import { type IndexedBlock, visitGrants } from './outgoing-grants.ts';
+import { type GrantPage, visitGrants } from './outgoing-grants.ts';
 import type { Choice } from './revoke-query.ts';
 
-export interface Selection {
-  readonly block: IndexedBlock;
-  readonly indexedFrom: number | null;
+export interface Selection extends Pick<GrantPage, 'block' | 'indexedFrom'> {
   /** The grants to end, as they are now. */
   readonly chosen: readonly Delegation[];
   /** How many further grants are chosen, in each registry: too many for one page. */
@@ -27,36 +25,34 @@ export interface Selection {
 
 /** Of each kind of grant that the page lists. */
 const MOST = 1000;
+const CURSOR_GONE = 409;
+const TRIES = 3;
 
-export async function selectGrants(
-  wallet: Address,
-  chainId: number,
-  choice: Choice,
-  fetchApi: FetchApi,
-): Promise<Selection | Refusal> {
+export async function selectGrants(wallet: Address, chainId: number, choice: Choice, fetchApi: FetchApi) {
   const grantsTheSame = new Set([...choice.grants.values()].flatMap((key) => [...idsThatGrantTheSame(key)]));
   const named = new Set([...choice.wallets, ...[...choice.grants.values()].map(({ to }) => to)]);
   let state = emptyState();
-  const page = await visitGrants(wallet, chainId, fetchApi, {
-    restart: () => {
-      state = emptyState();
-    },
-    visit(grant) {
-      const id = grantIdOf(grant);
-      const isNamed = choice.grants.has(id);
-      if (isNamed) state.found.add(id);
-      const isChosen = isNamed || choice.wallets.has(grant.to) || (choice.allOfV1 && grant.version === 1);
-      if (!isChosen && grant.version === 1) state.keepsV1.add(grant.to);
-      // With all of v1, every wallet can be one of those that lose something.
-      const isRelated = named.has(grant.to) || choice.allOfV1;
-      const group = isChosen ? state.chosen : isRelated ? state.kept : null;
-      // What makes a revocation useless is listed in any case.
-      const isListed = (group?.length ?? 0) < MOST || grantsTheSame.has(delegationId(grant));
-      if (group !== null && isListed) group.push(grant);
-      else if (isChosen) state.more[grant.version]++;
-      else state.others++;
-    },
-  });
+  const visit = (grant: Delegation) => {
+    const id = grantIdOf(grant);
+    const isNamed = choice.grants.has(id);
+    if (isNamed) state.found.add(id);
+    const isChosen = isNamed || choice.wallets.has(grant.to) || (choice.allOfV1 && grant.version === 1);
+    if (!isChosen && grant.version === 1) state.keepsV1.add(grant.to);
+    // With all of v1, every wallet can be one of those that lose something.
+    const isRelated = named.has(grant.to) || choice.allOfV1;
+    const group = isChosen ? state.chosen : isRelated ? state.kept : null;
+    // What makes a revocation useless is listed in any case.
+    const isListed = (group?.length ?? 0) < MOST || grantsTheSame.has(delegationId(grant));
+    if (group !== null && isListed) group.push(grant);
+    else if (isChosen) state.more[grant.version]++;
+    else state.others++;
+  };
+  let page = await visitGrants(wallet, chainId, fetchApi, visit);
+  // A reorg in the middle makes the list start again.
+  for (let tries = 1; tries < TRIES && page instanceof Refusal && page.status === CURSOR_GONE; tries++) {
+    state = emptyState();
+    page = await visitGrants(wallet, chainId, fetchApi, visit);
+  }
   if (page instanceof Refusal) return page;
   const { chosen, kept, others, more, found, keepsV1 } = state;
   const losing = new Set(chosen.map(({ to }) => to));

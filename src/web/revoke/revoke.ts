@@ -14,11 +14,7 @@ import { type Asked, fullAddress, renderKept, renderTransactions } from './revok
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
-export async function renderRevoke(
-  queryText: string,
-  chainIds: readonly number[],
-  fetchApi: FetchApi,
-): Promise<string> {
+export async function renderRevoke(queryText: string, chainIds: readonly number[], fetchApi: FetchApi) {
   const query = readRevokeQuery(queryText, chainIds);
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(
@@ -46,16 +42,16 @@ async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   if (selection instanceof Refusal)
     return notice(`Nothing was prepared, because the grants on ${name} cannot be read: ${selection.text}`);
   const { chosen, block, whole } = selection;
-  const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block.number}"></div>`;
+  const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block}"></div>`;
   const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
   if (chosen.length === 0)
-    return html`${state}${renderAbsent(selection)}<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${name} as of block ${block.number}.</p>${back}`;
+    return html`${state}${renderAbsent(selection)}<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${name} as of block ${block}.</p>${back}`;
   const plan = planRevocations(wallet, chosen, whole);
   const others = chainIds.filter((id) => id !== chainId);
   const losing = new Set(chosen.map(({ to }) => to));
   const elsewhere = await readOtherChains(wallet, losing, others, fetchApi);
   return html`${state}${renderAbsent(selection)}
-<h2>What this ends on ${name}</h2><p class="soft">As of block ${block.number}.</p>
+<h2>What this ends on ${name}</h2><p class="soft">As of block ${block}.</p>
 ${renderTransactions(plan, chainId)}${renderMore(selection)}
 <h2>What this does not end</h2>
 ${renderKept(asked, selection, elsewhere)}
@@ -66,7 +62,7 @@ ${SEND}${back}`;
 function renderAbsent({ absent, block }: Selection): Html | null {
   if (absent.length === 0) return null;
   const rows = absent.map((key) => html`<li>${fullAddress(key.to)} for ${grantText({ ...key, amount: null })}</li>`);
-  return html`<div class="notice"><p>Not active as of block ${block.number}: ended already, or never granted.</p><ul>${rows}</ul></div>`;
+  return html`<div class="notice"><p>Not active as of block ${block}: ended already, or never granted.</p><ul>${rows}</ul></div>`;
 }
 
 function renderMore({ more }: Selection): Html {

@@ -4,15 +4,6 @@ import { BACKFILL_BLOCKS } from '../../api/problems.ts';
 import type { NetworkRecord } from '../../api/responses.ts';
 import { dateText, durationText } from '../time-text.ts';
 
-export interface ChainHealth {
-  /** In a word or two. */
-  readonly badge: string;
-  /** A whole sentence that names the chain. */
-  readonly summary: string;
-  /** What is wrong and since when, and what is answered all the same; empty if the chain is up to date. */
-  readonly detail: string;
-}
-
 type Halt = NonNullable<NetworkRecord['halt']>;
 
 const HALTED: { readonly [Code in Halt['code']]: string } = {
@@ -25,7 +16,11 @@ const STILL_ANSWERED = 'Questions as of a finalized block are still answered.';
 
 export const networkName = ({ name, chainId }: NetworkRecord): string => name ?? `Chain ${chainId}`;
 
-export function healthOf(network: NetworkRecord): ChainHealth {
+/**
+ * The badge has a word or two, and the summary is a whole sentence that names the chain. The detail says what is wrong and since when,
+ * and what is answered all the same; it is empty if the chain is up to date.
+ */
+export function healthOf(network: NetworkRecord) {
   const { ready, head, halt, clockBehindSeconds, lagSeconds } = network;
   const name = networkName(network);
   if (ready) return { badge: 'Up to date', summary: `${name} is up to date.`, detail: '' };

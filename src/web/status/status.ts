@@ -71,10 +71,9 @@ ${row('First block', block(firstBlock))}
 ${progress === null ? row('Follower', 'This process has no status of a follower') : followerRows(progress)}</dl></details>`;
 }
 
-function operatorTrouble({ halt, clockBehindSeconds }: NetworkRecord): Html {
-  return html`${halt !== null && html`<p><strong>${halt.code}</strong> since ${dateText(halt.since)}. ${halt.cause} ${halt.help}</p>`}
+const operatorTrouble = ({ halt, clockBehindSeconds }: NetworkRecord): Html =>
+  html`${halt !== null && html`<p><strong>${halt.code}</strong> since ${dateText(halt.since)}. ${halt.cause} ${halt.help}</p>`}
 ${clockBehindSeconds !== 0 && html`<p>This machine's clock is ${clockBehindSeconds} seconds behind the chain: check NTP.</p>`}`;
-}
 
 type Progress = NonNullable<NetworkRecord['progress']>;
 

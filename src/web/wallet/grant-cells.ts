@@ -1,8 +1,8 @@
 // The parts of a grant on the page of a wallet: wallets, contracts, transactions, what it covers, and which rights it gives. What is
 // shortened can be copied whole, and is printed whole.
 
-import { BLOCK_EXPLORERS } from '../../registry/block-explorers.ts';
 import { MAX_UINT256 } from '../../registry/delegation.ts';
+import { NETWORKS } from '../../registry/network.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
@@ -29,10 +29,10 @@ const renderNumber = (digits: string, what: string): Html => {
 
 /** Links to another site never say where they come from. */
 function explorerLink(view: WalletView, chainId: number, path: string, content: Html, label: string): Html | null {
-  const base = view.sandbox ? undefined : BLOCK_EXPLORERS.get(chainId);
-  return base === undefined
+  const host = view.sandbox ? undefined : NETWORKS.get(chainId)?.explorer;
+  return host === undefined
     ? null
-    : html`<a href="${base}/${path}" rel="noreferrer noopener" aria-label="${label}">${content}</a>`;
+    : html`<a href="https://${host}/${path}" rel="noreferrer noopener" aria-label="${label}">${content}</a>`;
 }
 
 /** The wallet at the other end, with the chain and the registry of the grant. */

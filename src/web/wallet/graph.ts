@@ -7,17 +7,8 @@ import { countText, shortAddress } from '../parts.ts';
 import { byNewest, type Grant, type GrantRow, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
 import { shortNumber } from './grant-cells.ts';
 
-interface GraphWallet {
-  readonly address: string;
-  readonly isUnlimited: boolean;
-  /** What its grants cover, each once, the widest first. */
-  readonly scopes: readonly string[];
-}
-
-interface GraphSide {
-  readonly drawn: readonly GraphWallet[];
-  readonly hidden: number;
-}
+type GraphSide = ReturnType<typeof sideOf>;
+type GraphWallet = GraphSide['drawn'][number];
 
 interface Graph {
   readonly wallet: string;
@@ -134,13 +125,14 @@ function scopeText(grant: Grant): string {
 const widthOf = (grant: Grant) => (isUnlimited(grant) ? -1 : kindWidth(grant));
 
 /** Wallets without any limit are drawn first, then those with the newest grants. */
-function sideOf(direction: GrantRow['direction'], wallet: string, rows: readonly GrantRow[]): GraphSide {
+function sideOf(direction: GrantRow['direction'], wallet: string, rows: readonly GrantRow[]) {
   const its = rows.filter((row) => row.direction === direction && otherOf(row) !== wallet);
   const others = Map.groupBy(
     its.toSorted((a, b) => byNewest(a.grant, b.grant)),
     otherOf,
   );
   const wallets = [...others].map(([address, found]) => {
+    // What they cover is said once, the widest first.
     const grants = found.map(({ grant }) => grant).toSorted((a, b) => widthOf(a) - widthOf(b));
     return { address, isUnlimited: grants.some(isUnlimited), scopes: [...new Set(grants.map(scopeText))] };
   });

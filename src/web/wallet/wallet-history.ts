@@ -74,12 +74,7 @@ function renderRest(view: WalletView, { rows, rest }: Listing<PastGrant>): Html 
   return html`<p class="notice">This wallet has a very long history. The time line has ${rows.length.toLocaleString('en')} of its grants, and lacks what happened to older ones.${first}${restLinks(view, rest, 'Older grants')}</p>`;
 }
 
-const VERBS: Readonly<Record<TimelineEvent['kind'], string>> = {
-  began: 'Granted',
-  ended: 'Ended:',
-  changed: 'Changed:',
-  gone: 'Ended or changed:',
-};
+const VERBS = { began: 'Granted', ended: 'Ended:', changed: 'Changed:', gone: 'Ended or changed:' } as const;
 
 function renderEvent(view: WalletView, event: TimelineEvent): Html {
   const { kind, direction, grant, before, at } = event;

@@ -7,7 +7,7 @@ import { urlFor } from '../../api/url.ts';
 import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { pointInTime } from '../explorer/explorer-query.ts';
 import { type Grant, type GrantRow, inOrder, isUnlimited, kindOf, type PastGrant } from './grant.ts';
-import { DIRECTIONS, type Direction, type KindName, type WalletView } from './wallet-view.ts';
+import { DIRECTIONS, type Direction, type WalletView } from './wallet-view.ts';
 
 export type ChainPart = ResponseOf<typeof ANY_LIST>['chains'][number];
 
@@ -21,13 +21,7 @@ interface Reading<Row> {
   readonly chains: readonly ChainPart[];
 }
 
-const TYPES: Readonly<Record<KindName, 'ALL' | 'CONTRACT' | 'TOKEN'>> = {
-  all: 'ALL',
-  contract: 'CONTRACT',
-  nft: 'TOKEN',
-  erc1155: 'TOKEN',
-  erc20: 'TOKEN',
-};
+const TYPES = { all: 'ALL', contract: 'CONTRACT', nft: 'TOKEN', erc1155: 'TOKEN', erc20: 'TOKEN' } as const;
 
 const sharedOf = ({ wallet, chainIds, asOf, cursor }: WalletView) => ({
   wallet,
@@ -107,12 +101,9 @@ export interface Side {
   readonly hasMoreUnlimited: boolean;
 }
 
-export interface WalletGrants {
-  readonly sides: Readonly<Record<Direction, Side>>;
-  readonly chains: readonly ChainPart[];
-}
+export type WalletGrants = Exclude<Awaited<ReturnType<typeof loadGrants>>, Refusal>;
 
-export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<WalletGrants | Refusal> {
+export async function loadGrants(view: WalletView, fetchApi: FetchApi) {
   const viewOf = (direction: Direction) => ({ ...view, direction, kind: null, cursor: '' });
   const [outgoing, incoming] = await Promise.all([
     readGrants(viewOf('outgoing'), fetchApi),
@@ -133,11 +124,7 @@ export async function loadGrants(view: WalletView, fetchApi: FetchApi): Promise<
 }
 
 /** The rows of the table, in order. */
-export async function listRows(
-  view: WalletView,
-  { sides, chains }: WalletGrants,
-  fetchApi: FetchApi,
-): Promise<Listing | Refusal> {
+export async function listRows(view: WalletView, { sides, chains }: WalletGrants, fetchApi: FetchApi) {
   const isFiltered = view.kind !== null || view.isUnlimitedOnly;
   const listing = await readDirections(view, async (one) => {
     const { grants, next } = sides[one.direction];

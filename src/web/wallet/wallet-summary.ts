@@ -7,23 +7,18 @@ import type { Side, WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown } from './wallet-states.ts';
 import { type Direction, type WalletView, walletUrl } from './wallet-view.ts';
 
-/** What is known of one direction. */
-interface SideCount {
-  readonly wallets: number;
-  /** Whether there can be no more of them on the chains that answered. */
-  readonly isExact: boolean;
-  /** Wallets without any limit; null if they are not known. */
-  readonly unlimited: number | null;
-  readonly isUnlimitedExact: boolean;
-}
+type SideCount = ReturnType<typeof countSide>;
 
-function countSide({ wallet }: WalletView, direction: Direction, side: Side): SideCount {
+/** What is known of one direction. */
+function countSide({ wallet }: WalletView, direction: Direction, side: Side) {
   const walletsOf = (grants: Side['grants']) =>
     grants.map(({ from, to }) => (direction === 'outgoing' ? to : from)).filter((other) => other !== wallet);
   const unlimited = new Set(walletsOf(side.unlimited ?? []));
   return {
     wallets: new Set([...walletsOf(side.grants), ...unlimited]).size,
+    /** Whether there can be no more of them on the chains that answered. */
     isExact: side.next === null,
+    /** Wallets without any limit; null if they are not known. */
     unlimited: side.unlimited === null ? null : unlimited.size,
     isUnlimitedExact: !side.hasMoreUnlimited,
   };
@@ -41,18 +36,16 @@ function limitText({ wallets: total, isExact, unlimited, isUnlimitedExact }: Sid
   return html`, <strong class="danger">${count}without any limit</strong>`;
 }
 
-function outgoingSentence(count: SideCount, isKnown: boolean, isPast: boolean): Html {
-  const may = isPast ? 'could' : 'may';
+function outgoingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'could'): Html {
   if (count.wallets === 0)
     return isKnown
       ? html`No other wallet ${may} act for it.`
-      : html`No grant from it was found, but not everything could be read: somebody ${may} still ${isPast ? 'have acted' : 'act'} for it.`;
+      : html`No grant from it was found, but not everything could be read: somebody ${may} still ${may === 'could' ? 'have acted' : 'act'} for it.`;
   const start = figure(count.wallets, count.isExact);
   return html`${start.charAt(0).toUpperCase()}${start.slice(1)} ${wallets(count.wallets)} ${may} act for it${limitText(count, isKnown)}.`;
 }
 
-function incomingSentence(count: SideCount, isKnown: boolean, isPast: boolean): Html {
-  const may = isPast ? 'could' : 'may';
+function incomingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'could'): Html {
   if (count.wallets === 0) return isKnown ? html`It ${may} act for no other wallet.` : html`No grant to it was found.`;
   return html`It ${may} act for ${figure(count.wallets, count.isExact)} ${wallets(count.wallets)}${limitText(count, isKnown)}.`;
 }
@@ -62,8 +55,8 @@ export function renderSummary(view: WalletView, grants: WalletGrants): Html {
   const outgoing = countSide(view, 'outgoing', sides.outgoing);
   const incoming = countSide(view, 'incoming', sides.incoming);
   const isKnown = isEverythingKnown(chains);
-  const isPast = view.asOf !== '';
-  return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, isPast)} ${incomingSentence(incoming, isKnown, isPast)}</p>
+  const may = view.asOf === '' ? 'may' : 'could';
+  return html`<p class="said" data-announce="summary">${outgoingSentence(outgoing, isKnown, may)} ${incomingSentence(incoming, isKnown, may)}</p>
 ${renderTiles(view, grants, outgoing, incoming)}`;
 }
 
