@@ -7,7 +7,7 @@ import { withTimeout } from '../store/with-timeout.ts';
 import type { WebhookStats } from '../webhooks/webhooks.ts';
 import type { Config } from './config.ts';
 import { createWarningLog, type Log } from './log.ts';
-import { type Family, type Metrics, type MetricsView, prometheusText } from './metrics.ts';
+import { type Family, type Metrics, type MetricsView, prometheusText, type StoreMetrics } from './metrics.ts';
 
 export interface MetricsOptions
   extends Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox' | 'onError'>,
@@ -63,16 +63,13 @@ async function startExport({ telemetry, log }: MetricsOptions, list: () => Promi
   return startMetricsExport(telemetry.metricsUrl, telemetry, list, createWarningLog(log, 'metrics not exported'));
 }
 
-export type StoreMetrics = Awaited<ReturnType<typeof storeMetrics>>;
-
 /** Null while the store is unreachable, so that the other metrics are still served. */
-async function storeMetrics(options: MetricsOptions) {
+async function storeMetrics(options: MetricsOptions): Promise<StoreMetrics | null> {
   try {
     const stats = await options.webhookStats?.();
     return {
       bytes: await options.store.size(),
       chains: await chainStatuses(options),
-      /** Absent if this process does not deliver webhooks. `readAt` is in unix milliseconds. */
       ...(stats === undefined ? {} : { webhooks: { ...stats, readAt: Date.now() } }),
     };
   } catch (error) {

@@ -6,8 +6,7 @@ import { countLatency, emptyLatency, type Latency, RPC_BUCKETS } from '../chain/
 import type { ChainStatus } from '../http/answers/status.ts';
 import type { Answered } from '../http/server/app.ts';
 import type { PoolStatus } from '../store/engine.ts';
-import { WEBHOOK_STATES } from '../webhooks/webhooks.ts';
-import type { StoreMetrics } from './metrics-server.ts';
+import { WEBHOOK_STATES, type WebhookStats } from '../webhooks/webhooks.ts';
 import type { ProcessStats } from './process-stats.ts';
 
 /** Upper bounds of the latency buckets, in seconds: a check takes microseconds, a long list seconds. */
@@ -43,7 +42,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export type Health = Readonly<Record<'limiterShared' | 'replicaFresh', boolean | null>>;
 
 export interface MetricsView {
-  readonly store: StoreMetrics;
+  /** Null while the store is unreachable. */
+  readonly store: StoreMetrics | null;
   readonly followers: readonly FollowerStatus[];
   readonly health?: Health;
   readonly workers?: { readonly alive: number; readonly restarts: number };
@@ -59,6 +59,13 @@ export interface ProcessMetrics {
   readonly pool: PoolStatus | null;
   /** Open streams of changes; absent if the process does not answer requests. */
   readonly streams?: number;
+}
+
+export interface StoreMetrics {
+  readonly bytes: number;
+  readonly chains: readonly ChainStatus[];
+  /** Absent if this process does not deliver webhooks. `readAt` is in unix milliseconds. */
+  readonly webhooks?: WebhookStats & { readonly readAt: number };
 }
 
 /** All samples of one name. */
