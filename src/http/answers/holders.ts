@@ -89,7 +89,10 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
     /** What an owner must have delegated to the wallet. */
     target: { version: 'any', scope, contract, rights, ...(tokenId === undefined ? {} : { tokenId }) } as Target,
     asOf: { block, timestamp },
-    ...{ mode: numbers, limit, identity, cursor: place },
+    mode: numbers,
+    limit,
+    identity,
+    cursor: place,
   };
 }
 
