@@ -151,7 +151,11 @@ export const HOLDERS_OPERATION = {
   answer: { ...ANSWER, description: 'The holders.', body: HOLDERS },
   problems: [
     ...ofRegistry('any').problems,
-    ...['cursor-gone', 'ownership-off', 'block-not-kept', 'not-a-token', 'ownership-unavailable'],
+    'cursor-gone',
+    'ownership-off',
+    'block-not-kept',
+    'not-a-token',
+    'ownership-unavailable',
   ],
 } as const satisfies OperationBase;
 

@@ -23,7 +23,12 @@ const { to, from, contract, tokenId, rights, chainId } = CHECK_PARAMS;
 export const QUESTION_PARAMS = {
   version: withDefault(p.registry, 'any'),
   check: required(p.scope),
-  ...{ chainId, to, from, contract, tokenId, rights },
+  chainId,
+  to,
+  from,
+  contract,
+  tokenId,
+  rights,
 } as const;
 export type QuestionField = keyof typeof QUESTION_PARAMS;
 

@@ -111,8 +111,12 @@ const VOTE_GRANT = record(3, 'vote');
 const { transactionHash, logIndex } = VOTE_GRANT.since;
 const VOTE_CHANGE = {
   type: 'began',
-  ...{ chainId: 1, block: BLOCK },
-  ...{ transactionHash, logIndex, final: true, delegation: VOTE_GRANT },
+  chainId: 1,
+  block: BLOCK,
+  transactionHash,
+  logIndex,
+  final: true,
+  delegation: VOTE_GRANT,
 } as const;
 /** The grants of the contract, in v2 and v1. */
 const NFT_GRANTS = [record(1), record(0)];

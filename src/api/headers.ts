@@ -44,6 +44,10 @@ export type HeaderName = keyof typeof HEADERS;
 
 /** The headers of an answer that is true as of a block. */
 export const BLOCK_HEADERS = [
-  ...['X-Block-Number', 'X-Block-Hash', 'X-Block-Timestamp'],
-  ...['X-As-Of-Timestamp', 'X-Indexed-From', 'ETag'],
+  'X-Block-Number',
+  'X-Block-Hash',
+  'X-Block-Timestamp',
+  'X-As-Of-Timestamp',
+  'X-Indexed-From',
+  'ETag',
 ] as const satisfies readonly HeaderName[];

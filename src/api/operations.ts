@@ -216,8 +216,17 @@ const defineStatus = <const Kind extends string, Body extends Shape<unknown>, co
   problems: readonly ['not-ready'] | readonly [] = [],
 ) =>
   ({
-    ...{ method: 'GET', tag: 'status', params: {}, rules: [] },
-    ...{ kind, id: kind, path, summary, description, problems, budget },
+    method: 'GET',
+    tag: 'status',
+    params: {},
+    rules: [],
+    kind,
+    id: kind,
+    path,
+    summary,
+    description,
+    problems,
+    budget,
     answer: { description: answer[0], body: answer[1], headers: [], hasETag: false },
   }) as const satisfies OperationBase;
 

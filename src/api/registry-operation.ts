@@ -33,13 +33,19 @@ export const ONE_POINT_IN_TIME: Rule = (isGiven) =>
 /** With what a chain can refuse every question. */
 export const CHAIN_PROBLEMS = ['not-ready', 'chain-not-ready', 'chain-stale', 'clock-skew', 'chain-halted'] as const;
 const REGISTRY_PROBLEMS = [
-  ...['bad-request', 'unknown-chain', 'not-indexed'],
+  'bad-request',
+  'unknown-chain',
+  'not-indexed',
   ...CHAIN_PROBLEMS,
-  ...['wallet-disputed', 'not-yet-indexed'],
+  'wallet-disputed',
+  'not-yet-indexed',
 ] as const satisfies readonly ProblemType[];
 /** Of operations that read a body. */
 export const BODY_PROBLEMS = [
-  ...['request-timeout', 'content-too-large', 'too-many-questions', 'unsupported-media-type'],
+  'request-timeout',
+  'content-too-large',
+  'too-many-questions',
+  'unsupported-media-type',
 ] as const satisfies readonly ProblemType[];
 
 export const ofRegistry = (registry: Registry) => {

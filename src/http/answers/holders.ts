@@ -81,11 +81,18 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
   const isPlace = place?.chosen.length === 1 && place.chosen[0] !== null && POSITION.test(place.after ?? '');
   if (cursor !== undefined && !isPlace) throw badCursor();
   return {
-    ...{ tokens, chainId, wallet, contract, tokenId },
+    tokens,
+    chainId,
+    wallet,
+    contract,
+    tokenId,
     /** What an owner must have delegated to the wallet. */
     target: { version: 'any', scope, contract, rights, ...(tokenId === undefined ? {} : { tokenId }) } as Target,
     asOf: { block, timestamp },
-    ...{ mode: numbers, limit, identity, cursor: place },
+    mode: numbers,
+    limit,
+    identity,
+    cursor: place,
   };
 }
 

@@ -28,7 +28,12 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 const EXPOSED = [
   ...BLOCK_HEADERS,
-  ...['Link', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id', 'X-Sandbox'],
+  'Link',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-Request-Id',
+  'X-Sandbox',
 ] as const satisfies readonly HeaderName[];
 
 export const CORS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED.join(', ') };

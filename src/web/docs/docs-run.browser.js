@@ -4,8 +4,18 @@ import { element } from './dom.js';
 
 /** Those of an answer's headers that are shown, in order. */
 const HEADERS = [
-  ...['X-Block-Number', 'X-Block-Hash', 'X-Block-Timestamp', 'X-As-Of-Timestamp', 'X-Indexed-From', 'ETag'],
-  ...['Cache-Control', 'Link', 'Retry-After', 'RateLimit-Policy', 'RateLimit', 'X-Request-Id'],
+  'X-Block-Number',
+  'X-Block-Hash',
+  'X-Block-Timestamp',
+  'X-As-Of-Timestamp',
+  'X-Indexed-From',
+  'ETag',
+  'Cache-Control',
+  'Link',
+  'Retry-After',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-Request-Id',
 ];
 /** Characters of a body. A list can have millions. */
 const MAX_SHOWN = 50_000;
