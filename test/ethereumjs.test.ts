@@ -167,9 +167,9 @@ async function untilUp(rpc: Rpc, child: Bun.Subprocess<'ignore', 'ignore', 'pipe
   }
 }
 
-const DEPTHS = process.env['REORGS'] === 'all' ? Array.from({ length: 30 }, (_, at) => at + 1) : [1, 2, 5, 30];
+const DEPTHS = process.env['REORGS'] === 'all' ? Array.from({ length: 30 }, (_, at) => at + 1) : [1, 2, 5, 20];
 /** Blocks that are built before the first reorg: the deepest one replaces most of them. */
-const BLOCKS = 31;
+const BLOCKS = 21;
 
 /** The state of the registries at every block that was ever built. */
 function createTruth() {
