@@ -18,7 +18,7 @@ const ROOM_BYTES = 4e9;
 const TIMINGS = join(import.meta.dir, 'timings.json');
 
 /** For the two cores that a run is meant for: some tests wait for most of their time. */
-const WORKERS = '--parallel=5';
+const WORKERS = '--parallel=6';
 
 const isFast = process.argv.includes('--fast');
 const given = process.argv.slice(2).filter((one) => one !== '--fast');
