@@ -10,7 +10,7 @@ import { createChangeStreams } from '../http/answers/change-streams.ts';
 import { clockAhead, clockBehind, lagOf } from '../http/context/freshness.ts';
 import type { KeyChange, TestWallet, WebhookChange } from '../http/developers/developers.ts';
 import { createAdmission } from '../http/limits/admission.ts';
-import { createLongLists, type LongListLimits } from '../http/limits/long-lists.ts';
+import { createLongLists } from '../http/limits/long-lists.ts';
 import { startServer } from '../http/server/server.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -61,8 +61,8 @@ const FLUSH_TIMEOUT_MS = 2000;
 /** An owner can have something sent to a receiver once in this time. */
 const ASK_MS = 60_000;
 const WEBHOOKS_PER_WALLET = 10;
-/** In each process. */
-const LONG_LISTS: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 };
+/** Of long lists without a key, in each process. */
+const ROWS_PER_SECOND = 10_000;
 /** How often the state of all chains is read, to find new chains and to see a stalled one even without requests. */
 const CHAINS_MS = 2000;
 
@@ -171,7 +171,7 @@ export async function startApi(options: ApiOptions) {
   if (traces !== null) started.defer(() => withTimeout(FLUSH_TIMEOUT_MS, traces.stop()).catch(onError));
   let isStopping = false;
   const streams = createChangeStreams();
-  const longLists = createLongLists(LONG_LISTS);
+  const longLists = createLongLists(ROWS_PER_SECOND);
   const server = startServer({
     ...settings,
     ...service,

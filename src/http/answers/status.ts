@@ -135,6 +135,7 @@ const jsonResponse = <S extends Shape<unknown>, const T extends TypeOf<S>>(
 type LagHistory = NonNullable<NetworkRecord['lagHistory']>;
 type Histories = ReadonlyMap<number, LagHistory>;
 
+/** Samples come every ten minutes. */
 const READ_EVERY_SECONDS = 60;
 const KEPT = new WeakMap<Store, { readonly at: number; readonly histories: Promise<Histories> }>();
 

@@ -53,9 +53,11 @@ async function listKeys(asked: Asked): Promise<Response> {
   const { request, developers, now } = asked;
   const { accounts, quota } = developers;
   const owner = await requireWallet(asked);
-  // Uses are stored every few seconds. Somebody who has just tried a key wants to see it now.
-  await developers.storeUses?.();
-  const { page, next } = await readListPage(request, KEYS_PER_PAGE, (rows) => accounts.list({ owner, ...rows }));
+  const { page, next } = await readListPage(request, KEYS_PER_PAGE, async (rows) => {
+    // Uses are stored every few seconds. Somebody who has just tried a key wants to see it now.
+    await developers.storeUses?.();
+    return accounts.list({ owner, ...rows });
+  });
   const uses = await accounts.uses(page, Math.floor(now / DAY_SECONDS) - USES_DAYS + 1);
   return json({ quota, keys: page.map((one) => keyJson(one, uses, now)), next });
 }

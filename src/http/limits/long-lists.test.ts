@@ -355,7 +355,7 @@ describe('reads of long lists', () => {
         now += ms;
       },
     };
-    const paced = (rowsPerSecond: number) => createLongLists({ perAddress: 4, perKey: 16, rowsPerSecond }, clock);
+    const paced = (rowsPerSecond: number) => createLongLists(rowsPerSecond, clock);
     // All but the first 250 of each list, at 100 a second, less the first 2 seconds.
     const app = appWith({ longLists: paced(100) });
     expect(await lengthOf(await send(app, LIST))).toBe(COUNT);
@@ -397,7 +397,7 @@ describe('answers that are made in memory', () => {
     const wakes: (() => void)[] = [];
     const at = { now: 0 };
     const clock = { now: () => at.now, sleep: () => new Promise<void>((wake) => wakes.push(wake)) };
-    const longLists = createLongLists({ perAddress: 4, perKey: 16, rowsPerSecond: 1000 }, clock);
+    const longLists = createLongLists(1000, clock);
     const slow = ['198.51.100.1', '198.51.100.2'].map((id) => ({ id, hasKey: false }));
     for (const caller of slow) longLists.charge(caller, 10_000);
     const began: Promise<LongList>[] = slow.flatMap((caller) => [
@@ -528,8 +528,8 @@ describe('work that is counted, not only requests', () => {
       at.now += ms;
     },
   };
-  const limits = { perAddress: 4, perKey: 16, rowsPerSecond: 10_000 };
-  const paced = () => appWith({ longLists: createLongLists(limits, clock) });
+  const rowsPerSecond = 10_000;
+  const paced = () => appWith({ longLists: createLongLists(rowsPerSecond, clock) });
 
   test('rows of changes, histories and wallets count as eight of a list, after the first 250', async () => {
     for (const path of [`/registry/any/changes?limit=${COUNT}`, `/registry/any/history/${HOT}?limit=${COUNT}`]) {
@@ -558,7 +558,7 @@ describe('work that is counted, not only requests', () => {
   });
 
   test('a page of a wallet counts by what it asked for and by its size, and is refused to who is too far ahead', async () => {
-    const longLists = createLongLists(limits, clock);
+    const longLists = createLongLists(rowsPerSecond, clock);
     const charged: number[] = [];
     const counting = {
       ...longLists,
@@ -572,7 +572,7 @@ describe('work that is counted, not only requests', () => {
     const page = await (await send(app, `/?wallet=${CONTRACT}`)).text();
     expect(charged.length).toBeGreaterThan(1);
     expect(charged.at(-1)).toBeCloseTo(page.length / 64, -1);
-    longLists.charge({ id: '198.51.100.1', hasKey: false }, 13 * limits.rowsPerSecond);
+    longLists.charge({ id: '198.51.100.1', hasKey: false }, 13 * rowsPerSecond);
     expect(await statusOf(app, `/?wallet=${CONTRACT}`)).toBe(429);
     expect(await statusOf(app, `/?wallet=${CONTRACT}`, { from: '198.51.100.9' })).toBe(200);
   });
@@ -585,9 +585,9 @@ describe('work that is counted, not only requests', () => {
 
   test('a caller that is too far ahead of its pace is told when to come back', () => {
     at.now = 0;
-    const longLists = createLongLists(limits, clock);
+    const longLists = createLongLists(rowsPerSecond, clock);
     const caller = { id: '198.51.100.1', hasKey: false };
-    longLists.charge(caller, 13 * limits.rowsPerSecond);
+    longLists.charge(caller, 13 * rowsPerSecond);
     const refusal = () => {
       try {
         return longLists.requirePaid(caller);
@@ -624,8 +624,7 @@ describe('long lists beside other requests', () => {
     };
     let now = 0;
     const clock = { now: () => now, sleep: async () => {} };
-    const limits = { perAddress: 4, perKey: 16, rowsPerSecond: null };
-    const app = appWith({ store: spied, longLists: createLongLists(limits, clock) });
+    const app = appWith({ store: spied, longLists: createLongLists(null, clock) });
     expect(await stepsOf(app, reads)).toEqual(new Set([1000]));
     expect(await statusOf(app, `/registry/v2/check/all?to=${HOT}&from=${COLD}`)).toBe(200);
     expect(await stepsOf(app, reads)).toEqual(new Set([125]));

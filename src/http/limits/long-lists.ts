@@ -4,12 +4,7 @@
 import { MAX_BATCH_BYTES } from '../../api/batch-operation.ts';
 import { Problem } from '../../api/problems.ts';
 import { createTurns } from '../../store/turns.ts';
-import { type Caller, countedAs, createShares, type PerCaller } from './shares.ts';
-
-export interface LongListLimits extends PerCaller {
-  /** Delegations read for each client address without a key; null means no limit. */
-  readonly rowsPerSecond: number | null;
-}
+import { type Caller, countedAs, createShares } from './shares.ts';
 
 /** A list or a batch that takes more than one read. */
 export interface LongList {
@@ -27,6 +22,7 @@ export type ReceivedBody = ReturnType<LongLists['receive']>;
 
 /** Each list in flight holds one read in memory. */
 const MAX_IN_FLIGHT = 128;
+const MAX_IN_FLIGHT_OF_CALLER = { perAddress: 4, perKey: 16 };
 /** Bytes of all bodies that have arrived, or are arriving, and are not answered; and of those of one caller. */
 const MAX_BODIES = 16 * 1024 * 1024;
 const MAX_BODIES_OF_CALLER = { perAddress: MAX_BATCH_BYTES, perKey: MAX_BATCH_BYTES };
@@ -55,11 +51,12 @@ const MANY_CALLERS = 1000;
 /** For this long after a short answer, another one is expected. */
 const BESIDE_MS = 1000;
 
+/** `rowsPerSecond`: delegations read for each client address without a key; null means no limit. */
 export function createLongLists(
-  { rowsPerSecond, ...perCaller }: LongListLimits = { perAddress: 4, perKey: 16, rowsPerSecond: null },
+  rowsPerSecond: number | null = null,
   clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) },
 ) {
-  const lists = createShares(MAX_IN_FLIGHT, perCaller, {
+  const lists = createShares(MAX_IN_FLIGHT, MAX_IN_FLIGHT_OF_CALLER, {
     own: (most, whose) =>
       `At most ${most} long lists and large batches can be in flight at once ${whose}. Wait until one was sent.`,
     all: 'The service is sending as many long lists as it can. Retry later.',
