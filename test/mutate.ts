@@ -1,7 +1,7 @@
 // Breaks the program in one small place at a time, and looks whether a test notices:
 // npm run mutate [-- src/store --count 100 --seed 7]
-// A mutation meets the test files that import its file, then all that start no process, then the nearest of the others; the first
-// failure ends it. Those that change nothing a caller can see are kept in mutate-equivalent.json, each with its reason.
+// A mutation meets the test files that import its file, then the compiler, then all tests that start no process, then the nearest of
+// the others; the first failure ends it. Those that change nothing a caller can see are kept in mutate-equivalent.json, each with its reason.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -158,8 +158,8 @@ async function work(copy: string): Promise<void> {
     const mutation = chosen[next++] as Mutation;
     const outcome = await tried(mutation, copy);
     outcomes.push(outcome);
-    const how = outcome.is === 'killed' ? `killed by ${outcome.by}` : outcome.is;
-    console.log(`${outcomes.length} of ${chosen.length}: ${describe(mutation)}: ${how}`);
+    const by = outcome.is === 'killed' ? ` by ${outcome.by}` : '';
+    console.log(`${outcomes.length} of ${chosen.length}: ${describe(mutation)}: ${outcome.is}${by}`);
   }
 }
 
@@ -173,8 +173,8 @@ async function tried(mutation: Mutation, copy: string): Promise<Outcome> {
   if (kept !== undefined) return { mutation, is: 'equivalent', reason: kept.reason };
   writeFileSync(join(copy, path), text.slice(0, start) + after + text.slice(end));
   try {
-    for (const [files, environment] of stagesOf(path)) {
-      const by = await failureOf(files, environment, copy);
+    for (const [command, environment] of stagesOf(path)) {
+      const by = await failureOf(command, environment, copy);
       if (by !== null) return { mutation, is: 'killed', by };
     }
     return { mutation, is: 'survived' };
@@ -183,8 +183,8 @@ async function tried(mutation: Mutation, copy: string): Promise<Outcome> {
   }
 }
 
-/** The test files that reach a file, in the order in which they are tried. */
-function stagesOf(path: string): [files: string[], environment: Record<string, string>][] {
+/** What could notice a change of a file, in the order in which it is tried. */
+function stagesOf(path: string): [command: string[], environment: Record<string, string>][] {
   const away = new Map<string, number>();
   const tests = testFiles().flatMap((test) => {
     const distance = distanceOf(test, path);
@@ -200,42 +200,40 @@ function stagesOf(path: string): [files: string[], environment: Record<string, s
     if (!isInProcess(test)) left -= TIMINGS[test] ?? 1000;
     return !isInProcess(test) && left > 0;
   });
+  const run = (files: readonly string[]) =>
+    files.length === 0 ? [] : [process.execPath, 'test', '--isolate', '--bail', ...files.map((file) => `./${file}`)];
   return [
-    [near.filter(isInProcess), FAST],
-    [tests.filter((test) => isInProcess(test) && !near.includes(test)), FAST],
-    [[...new Set([...near, ...slow])], { ...FAST, TEST_FAST: '' }],
+    [run(near.filter(isInProcess)), FAST],
+    [['node_modules/.bin/tsgo', '--noEmit'], {}],
+    [run(tests.filter((test) => isInProcess(test) && !near.includes(test))), FAST],
+    [run([...new Set([...near, ...slow])]), { ...FAST, TEST_FAST: '' }],
   ];
 }
 
-/** The name of the first test that fails; null if none does. */
-async function failureOf(files: readonly string[], more: Record<string, string>, copy: string): Promise<string | null> {
-  if (files.length === 0) return null;
-  const command = [process.execPath, 'test', '--isolate', '--bail', ...files.map((path) => `./${path}`)];
+/** The name of the first test that fails, or what else does; null if nothing does. */
+async function failureOf(command: string[], more: Record<string, string>, copy: string): Promise<string | null> {
+  if (command.length === 0) return null;
   const log = Bun.file(`${copy}.log`);
-  const child = Bun.spawn(command, {
-    cwd: copy,
-    env: { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more },
-    stdio: ['ignore', log, log],
-    timeout: LONGEST_MS,
-    killSignal: 'SIGKILL',
-  });
+  const env = { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more };
+  const limit = { timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
+  const child = Bun.spawn(command, { cwd: copy, env, stdio: ['ignore', log, log], ...limit });
   const code = await child.exited;
   if (code === 0) return null;
   const printed = await log.text();
   const [before = '', name] = printed.split(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m);
   const file = [...before.matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? '';
-  return name === undefined ? `${file} (exit code ${child.signalCode ?? code})` : `${file}: ${name}`;
+  const what = printed.includes('error TS') ? 'the compiler' : file;
+  return name === undefined ? `${what} (exit code ${child.signalCode ?? code})` : `${file}: ${name}`;
 }
 
 function report(): void {
   const of = (is: Outcome['is']) => outcomes.filter((one) => one.is === is);
   for (const { mutation } of of('survived')) {
-    const { path, line } = mutation;
-    const text = textOf(path);
+    const text = textOf(mutation.path);
     const from = text.lastIndexOf('\n', mutation.start) + 1;
     const to = (text.indexOf('\n', mutation.end) + 1 || text.length + 1) - 1;
     const mutated = text.slice(from, mutation.start) + mutation.after + text.slice(mutation.end, to);
-    console.log(`\n${path}:${line}`);
+    console.log(`\n${mutation.path}:${mutation.line}`);
     for (const one of text.slice(from, to).split('\n')) console.log(`- ${one}`);
     for (const one of mutated.split('\n')) console.log(`+ ${one}`);
   }

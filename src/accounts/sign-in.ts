@@ -79,7 +79,7 @@ export async function createSignIn({ sessions, origins, nodes, now, onDispute }:
     if (!isExactly(message, fields)) return reject('Invalid sign-in message.');
     const origin = origins().find((one) => new URL(one).host === domain);
     if (origin === undefined || (scheme !== undefined && `${scheme}:` !== new URL(origin).protocol))
-      return reject(`The message is for ${domain ?? 'no domain'}, not for this service.`);
+      return reject(`The message is for ${domain}, not for this service.`);
     if (uri === undefined || !URL.canParse(uri) || new URL(uri).origin !== origin)
       return reject('The URI of the message is not an address of this service.');
     if (chainId === undefined || (chainId !== 1 && !nodes.has(chainId)))
