@@ -1,14 +1,24 @@
 // delegations check: answers one question, or every row of a CSV file.
 
+import { checkOf } from '../api/operations.ts';
 import { type Explanation, isGranted } from '../api/responses.ts';
-import { checkUrl } from '../api/url.ts';
+import { anyUrl } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, whenText, writeOut } from './output.ts';
 import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, registryOf, rightsOption, SCOPE_NAMES, scopeOf, TIME_OPTIONS, whenOf } from './question-options.ts';
+import {
+  given,
+  paramsOf,
+  registryOf,
+  rightsOption,
+  SCOPE_NAMES,
+  scopeOf,
+  TIME_OPTIONS,
+  whenOf,
+} from './question-options.ts';
 
 export const check: Command = {
   name: 'check',
@@ -64,9 +74,10 @@ function urlOf(call: Invocation): string {
   if (from === undefined || to === undefined)
     throw new UsageError('--from and --to are required. See delegations check --help.');
   const [contract, tokenId] = [given(call, 'contract'), given(call, 'tokenId')];
-  const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
-  const question = { version, scope, from, to, contract, tokenId, rights: rightsOption(call) };
-  return checkUrl(question, { ...whenOf(call), explain: 'true', numbers: 'string' });
+  const operation = checkOf(version, scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId));
+  // The API refuses rights where there are none.
+  const params = { ...paramsOf(call, operation), ...whenOf(call), rights: rightsOption(call) };
+  return anyUrl(operation, { ...params, explain: 'true', numbers: 'string' });
 }
 
 async function checkOne(response: Response, asJson: boolean): Promise<void> {

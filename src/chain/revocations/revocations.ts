@@ -165,7 +165,7 @@ const FIRST_PAUSE_MS = 5000;
 const MAX_DOUBLINGS = 8;
 const MAX_REQUESTED = 100;
 
-function createRevocationQueue({ network, store, now }: Context) {
+export function createRevocationQueue({ network, store, now }: Context) {
   const retries = new Map<Address, { readonly failures: number; readonly notBefore: number }>();
   let requested: { readonly vault: Address; readonly delegate: Address }[] = [];
   let cursor: Address | null = null;

@@ -216,7 +216,10 @@ async function answerChain(
   const { store, onDenied, onUnread } = service;
   const values = await store.checkMany(
     chainId,
-    rows.map(({ question }) => question),
+    rows.map(({ chainId: _, question, ...rest }) => {
+      handled(rest);
+      return question;
+    }),
     pin.at,
   );
   return rows.map(({ question }, turn) => {

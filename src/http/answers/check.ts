@@ -1,6 +1,7 @@
 // Answers checks: one question, one value.
 
 import { arrayText, booleanText, type JsonText, writerFor } from '../../api/json-text.ts';
+import { handled } from '../../api/operation.ts';
 import type { CheckOperation } from '../../api/operations.ts';
 import type { NumberMode } from '../../api/params.ts';
 import { splitQuestion } from '../../api/question.ts';
@@ -24,7 +25,8 @@ import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
 
 export async function answerCheck(operation: CheckOperation, { query, request, service }: Call): Promise<Answer> {
   const { question, options } = splitQuestion(operation, readRequest(operation, {}, query));
-  const { chainId, block, timestamp, numbers: mode, explain } = options;
+  const { chainId, block, timestamp, numbers: mode, explain, ...rest } = options;
+  handled(rest);
   requireServed(chainId, operation.version, service.chainIds);
   const isExplained = explain === 'true';
   const { store } = service;

@@ -136,6 +136,15 @@ describe('the limiter', () => {
     expect([11_000, 11_000, 12_000, 12_000].map((now) => accepts('late', now))).toEqual([true, false, true, false]);
   });
 
+  test('of a shared limit asks again at the very moment that a refusal named', async () => {
+    let asked = 0;
+    const refuse = async () => ({ accepted: false, remaining: 0, seconds: ++asked });
+    const limiter = createSharedLimiter(createLimiter(LIMIT), [refuse], () => {});
+    const refusals = [];
+    for (const now of [0, 999, 1000, 2999, 3000]) refusals.push((await limiter.consume('a', now)).seconds);
+    expect(refusals).toEqual([1, 0.001, 2, 0.001, 3]);
+  });
+
   test('of a shared limit remembers at most 10,000 refused clients', async () => {
     const refuse = async () => ({ accepted: false, remaining: 0, seconds: 9 });
     const limiter = createSharedLimiter(createLimiter(LIMIT), [refuse], () => {});
