@@ -3,6 +3,8 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { Glob } from 'bun';
 import { grantingKeys } from '../src/registry/check.ts';
 import type { Dialect } from '../src/store/engine.ts';
 import { openStore } from '../src/store/open.ts';
@@ -122,6 +124,17 @@ const isOfChanges = (name: string) => / (final )?changes by /.test(name);
 
 const namesIn = (text: string, pattern: RegExp) =>
   [...new Set([...text.matchAll(pattern)].map(([, name]) => name))].sort();
+
+test('no statement of a read is left out', async () => {
+  const here = await Bun.file(import.meta.path).text();
+  const reads = await Array.fromAsync(new Glob('*.ts').scan(join(import.meta.dir, '../src/store/read')), (name) =>
+    Bun.file(join(import.meta.dir, '../src/store/read', name)).text(),
+  );
+  const names = reads.flatMap((text) => [...text.matchAll(/^export (?:const|function) (\w+Statement)\b/gm)]);
+  const missing = names.flatMap(([, name = '']) => (new RegExp(`\\b${name}[(<]`).test(here) ? [] : [name]));
+  // It makes a statement of what a read adds to it: GATHERED.
+  expect(missing).toEqual(['stateStatement']);
+});
 
 test('SQLite reads lists in the order of their indexes, and sorts nothing', async () => {
   const path = temporaryPath('plans.db');

@@ -6,7 +6,7 @@ import { eventTopics } from '../../registry/event.ts';
 import { readStoredLogs } from '../compare/compare-logs.ts';
 import type { Node, NodeLog } from '../rpc/node.ts';
 import { RpcError } from '../rpc/rpc.ts';
-import { createScanner } from '../rpc/scanner.ts';
+import { createScanner, type Scanner } from '../rpc/scanner.ts';
 import { readHistory } from './read-history.ts';
 
 interface HistoryNode {
@@ -266,6 +266,33 @@ test('what was read before a failed call is committed', async () => {
       await one.catchUp();
     },
   );
+});
+
+test('two responses that end with the same block are read again after it', async () => {
+  const blocks = [100, 900, 950, 1500];
+  const asked: string[] = [];
+  const scanner: Scanner = {
+    rangeSize: () => 1000,
+    nextSize: () => 1000,
+    fetchBlockLogs: async () => [],
+    async fetchLogs(from, to) {
+      asked.push(`${from}..${to}`);
+      return blocks.filter((block) => block >= from && block <= to).map((block) => logAt(block, 0));
+    },
+    // Long ranges end after block 900, as if they had nothing more.
+    fetchUnchecked: async (from, to) =>
+      (await scanner.fetchLogs(from, to)).filter(({ blockNumber }) => to - from < 500 || blockNumber <= 900),
+  };
+  const found: number[] = [];
+  await readHistory(scanner, {
+    from: 1,
+    to: 1600,
+    deadline: Number.POSITIVE_INFINITY,
+    ticks: () => 0,
+    onPart: async ({ logs }) => void found.push(...logs.map(({ blockNumber }) => blockNumber)),
+  });
+  expect(asked.slice(0, 2)).toEqual(['1..1000', '654..1600']);
+  expect(found).toEqual(blocks);
 });
 
 test('random histories are complete, whatever the provider truncates and rejects', async () => {
