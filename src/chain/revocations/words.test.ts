@@ -39,12 +39,16 @@ test('what they contradict each other about is disputed', async () => {
 });
 
 test('zeros of a node that has thrown the state of the block away are not an answer', async () => {
+  let headers = 0;
+  const headerOf = async () => void headers++;
   const words = async (hasState: boolean) => {
-    const node = { storageAt: async () => [0n], hasState: async () => hasState };
+    const node = { storageAt: async () => [0n], hasState: async () => hasState, headerOf };
     const providers = [provider('A', node), provider('B', node)] as const;
     const block = { number: 1, hash: '0x1' } as const;
     return ifKnown(readWords(context, providers, ['0x2'], block));
   };
   expect(await words(true)).toEqual([0n]);
   expect(await words(false)).toBeUndefined();
+  // Where nothing can be proven, nobody is asked for what a proof needs.
+  expect(headers).toBe(0);
 });

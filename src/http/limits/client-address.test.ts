@@ -25,6 +25,8 @@ describe('the client address', () => {
     ['IPv4 that comes as IPv6 in hex', '::ffff:cb00:7109', null, '203.0.113.9'],
     ['IPv6 by its network', '2a00:1450:4001:82a::200e', null, '2a00:1450:4001:82a::/64'],
     ['IPv6 with zeros in the middle', '2a00::1', null, '2a00:0:0:0::/64'],
+    ['IPv6 with few zeros', '2a00::4:5:6:7:8', null, '2a00:0:0:4::/64'],
+    ['IPv6 with a dotted end', '2a00::5:6:7:192.0.2.1', null, '2a00:0:0:5::/64'],
     ['IPv6 behind a proxy', '2001:db8::1', '2a00:1:2:3:4:5:6:7', '2a00:1:2:3::/64'],
     ['a socket without an address', '', '198.51.100.1', 'unknown'],
   ])('is %s', (_, socket, forwarded, client) => {
