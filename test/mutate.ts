@@ -214,6 +214,8 @@ function stagesOf(path: string): [command: string[], environment: Record<string,
 async function failureOf(command: string[], more: Record<string, string>, copy: string): Promise<string | null> {
   if (command.length === 0) return null;
   const log = Bun.file(`${copy}.log`);
+  // A shorter log would leave the end of the one before it.
+  await Bun.write(log, '');
   const env = { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more };
   const limit = { timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
   const child = Bun.spawn(command, { cwd: copy, env, stdio: ['ignore', log, log], ...limit });
