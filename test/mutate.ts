@@ -92,6 +92,7 @@ const FOLDERS = ['registry', 'api', 'store', 'chain', 'http', 'accounts', 'webho
 const LONGEST_MS = 300_000;
 /** How much of the files that start processes are tried, in milliseconds of their usual durations. */
 const MOST_SLOW_MS = 60_000;
+const COMPILE = 'node_modules/.bin/tsgo --noEmit --allowUnreachableCode --noUnusedLocals false'.split(' ');
 
 /** By the line that they are in, without the space around it. */
 const KEPT: Readonly<Record<'path' | 'line' | 'before' | 'after' | 'reason', string>>[] = equivalent;
@@ -154,6 +155,8 @@ report();
 async function work(copy: string): Promise<void> {
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !/\/(node_modules|\.git|data|dist)$/.test(path) });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  const broken = await failureOf(COMPILE, {}, copy);
+  if (broken !== null) throw new Error(`Without a mutation, there is an error already: ${broken}.`);
   while (next < chosen.length && !isStopped) {
     const mutation = chosen[next++] as Mutation;
     const outcome = await tried(mutation, copy);
@@ -204,7 +207,7 @@ function stagesOf(path: string): [command: string[], environment: Record<string,
     files.length === 0 ? [] : [process.execPath, 'test', '--isolate', '--bail', ...files.map((file) => `./${file}`)];
   return [
     [run(near.filter(isInProcess)), FAST],
-    [['node_modules/.bin/tsgo', '--noEmit', ...'--allowUnreachableCode --noUnusedLocals false'.split(' ')], {}],
+    [COMPILE, {}],
     [run(tests.filter((test) => isInProcess(test) && !near.includes(test))), FAST],
     [run([...new Set([...near, ...slow])]), { ...FAST, TEST_FAST: '' }],
   ];
@@ -214,7 +217,6 @@ function stagesOf(path: string): [command: string[], environment: Record<string,
 async function failureOf(command: string[], more: Record<string, string>, copy: string): Promise<string | null> {
   if (command.length === 0) return null;
   const log = Bun.file(`${copy}.log`);
-  // A shorter log would leave the end of the one before it.
   await Bun.write(log, '');
   const env = { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more };
   const limit = { timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
