@@ -180,5 +180,5 @@ async function listV2({ rpc }: Evm, wallet: Address): Promise<Delegation[]> {
       params: [{ to: V2, data: encodeList({ wallet, direction }) }, 'latest'],
     })),
   );
-  return lists.flatMap((data) => decodeV2List(String(data)));
+  return lists.flatMap((data) => decodeV2List(2, String(data)));
 }

@@ -45,6 +45,9 @@ interface EthereumJs {
 /** Every transaction has a sender of its own, so that it fits on any branch. */
 const SENDERS = 400;
 const ZERO_HASH = `0x${'0'.repeat(64)}`;
+/** By default, a server in Node ends a connection that was idle for five seconds, perhaps just when it is used again. */
+const KEEP_ALIVE = `data:text/javascript,import http from 'node:http'; const { listen } = http.Server.prototype;
+http.Server.prototype.listen = function (...args) { this.keepAliveTimeout = 0; return listen.apply(this, args); };`;
 const EXECUTE = parseAbi(['struct Call { address to; bytes data; }', 'function execute(Call[] calls)']);
 
 /** Driven through its Engine API, so that tests decide which block is the head. The wallets are contracts that make calls for anyone. */
@@ -90,10 +93,13 @@ async function startEthereumJs(wallets: readonly Address[]): Promise<EthereumJs>
     logLevel: 'error',
   };
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = Bun.spawn(['node', program, '--rpc', '--rpcEngine', '--isSingleNode', '--saveReceipts', ...flags], {
-    stdout: 'ignore',
-    stderr: 'pipe',
-  });
+  const child = Bun.spawn(
+    ['node', '--import', KEEP_ALIVE, program, '--rpc', '--rpcEngine', '--isSingleNode', '--saveReceipts', ...flags],
+    {
+      stdout: 'ignore',
+      stderr: 'pipe',
+    },
+  );
   const stop = async () => {
     child.kill('SIGKILL');
     await child.exited;

@@ -1,7 +1,7 @@
 // Breaks the program in one small place at a time, and looks whether a test notices:
 // npm run mutate [-- src/store --count 100 --seed 7]
-// A mutation meets the test files that import its file, then the compiler, then all tests that start no process, then the nearest of
-// the others; the first failure ends it. Those that change nothing a caller can see are kept in mutate-equivalent.json, each with its reason.
+// A mutation meets the test files that import its file, then the compiler, then all tests that start no process and run its line, then
+// the nearest of the others; the first failure ends it. Those that no caller can notice are in mutate-equivalent.json, with the reason.
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -64,7 +64,8 @@ function mutationsOf(path: string, text: string): Mutation[] {
     if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken)
       replace(node, node.operand.getText());
     if (ts.isAwaitExpression(node)) replace(node, `(${node.expression.getText()})`);
-    if (ts.isExpressionStatement(node) || ts.isContinueStatement(node) || ts.isBreakStatement(node)) replace(node, ';');
+    if (ts.isExpressionStatement(node) || ts.isContinueStatement(node) || ts.isBreakStatement(node))
+      replace(node, '{}');
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -72,9 +73,8 @@ function mutationsOf(path: string, text: string): Mutation[] {
 }
 
 function numbersNear(node: ts.NumericLiteral | ts.BigIntLiteral): string[] {
-  const text = node.getText();
-  if (ts.isBigIntLiteral(node)) return [`(${text} + 1n)`];
-  const value = Number(text.replaceAll('_', ''));
+  if (ts.isBigIntLiteral(node)) return [`(${node.getText()} + 1n)`];
+  const value = Number(node.getText().replaceAll('_', ''));
   return value > 9 ? [`${value + 1}`, `${value * 10}`, '1'] : [`${value + 1}`];
 }
 
@@ -92,15 +92,17 @@ const FOLDERS = ['registry', 'api', 'store', 'chain', 'http', 'accounts', 'webho
 const LONGEST_MS = 300_000;
 /** How much of the files that start processes are tried, in milliseconds of their usual durations. */
 const MOST_SLOW_MS = 60_000;
+const isInProcess = (test: string) => needsOf(test).every((need) => need === TIME);
 const COMPILE = 'node_modules/.bin/tsgo --noEmit --allowUnreachableCode --noUnusedLocals false'.split(' ');
 
 /** By the line that they are in, without the space around it. */
 const KEPT: Readonly<Record<'path' | 'line' | 'before' | 'after' | 'reason', string>>[] = equivalent;
-type Outcome = { readonly mutation: Mutation } & (
-  | { readonly is: 'killed'; readonly by: string }
-  | { readonly is: 'survived' }
-  | { readonly is: 'equivalent'; readonly reason: string }
-);
+interface Outcome {
+  readonly mutation: Mutation;
+  readonly is: 'killed' | 'survived' | 'equivalent';
+  /** Who killed it, or the reason why it is equivalent. */
+  readonly because: string;
+}
 
 const { values, positionals } = parseArgs({
   options: {
@@ -110,23 +112,21 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
 const [count, seed] = [Number(values.count), Number(values.seed)];
-if (![count, seed].every((one) => Number.isSafeInteger(one) && one > 0)) {
-  console.error(`--count and --seed are whole numbers above 0.\n\n${HELP}`);
-  process.exit(2);
+const isBad = ![count, seed].every((one) => Number.isSafeInteger(one) && one > 0);
+if (values.help || isBad) {
+  console.log(isBad ? `--count and --seed are whole numbers above 0.\n\n${HELP}` : HELP);
+  process.exit(isBad ? 2 : 0);
 }
 
 const TIMINGS: Readonly<Record<string, number>> = timings.files;
-const texts = new Map<string, string>();
-const importsOf = graph();
-const sources = [...new Glob('src/**/*.ts').scanSync(ROOT)]
-  .filter((path) => !path.endsWith('.test.ts'))
-  .filter((path) => (positionals.length === 0 ? FOLDERS : positionals).some((start) => path.startsWith(start)))
-  .sort();
+const PATHS = [...new Glob('{src,client,test,deploy,contracts,chaos,bench}/**/*.ts').scanSync(ROOT)].sort();
+/** As they were at the start: somebody may edit meanwhile. */
+const TEXTS = new Map(PATHS.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+const textOf = (path: string) => TEXTS.get(path) as string;
+const IMPORTS = new Map(PATHS.map((path) => [path, importsOf(path)]));
+const starts = positionals.length === 0 ? FOLDERS : positionals;
+const sources = PATHS.filter((path) => !path.endsWith('.test.ts') && starts.some((start) => path.startsWith(start)));
 const chosen = shuffled(sources.flatMap((path) => mutationsOf(path, textOf(path)))).slice(0, count);
 if (chosen.length === 0) {
   console.error(`No source file starts with ${positionals.join(' or ')}.`);
@@ -136,33 +136,53 @@ if (chosen.length === 0) {
 const server = await startPostgres({ max_connections: '200' });
 const folder = mkdtempSync(join(tmpdir(), 'delegations-mutate-'));
 const outcomes: Outcome[] = [];
+/** The tests that run a line, by path and line, of those that start no process. */
+const runBy = new Map<string, Set<string>>();
 let [isStopped, next] = [false, 0];
 process.once('SIGINT', () => {
   isStopped = true;
   console.log('Stops after the mutations that are being tried.');
 });
 try {
-  await Promise.all(
-    Array.from({ length: Math.min(availableParallelism(), chosen.length) }, (_, job) => work(join(folder, `${job}`))),
-  );
+  const copies = Array.from({ length: availableParallelism() }, (_, job) => join(folder, `${job}`));
+  const toMeasure = testFiles().filter(isInProcess);
+  console.log(`Finds out which lines ${toMeasure.length} test files run.`);
+  await Promise.all(copies.map((copy) => prepare(copy, toMeasure)));
+  await Promise.all(copies.map(work));
 } finally {
   rmSync(folder, { recursive: true, force: true });
   await server.stop();
 }
 report();
 
-/** Tries mutations in a copy of the project, until none is left. */
-async function work(copy: string): Promise<void> {
+/** Makes a copy of the project, and finds out which lines each of these tests runs. */
+async function prepare(copy: string, tests: string[]): Promise<void> {
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !/\/(node_modules|\.git|data|dist)$/.test(path) });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  const broken = await failureOf(COMPILE, {}, copy);
-  if (broken !== null) throw new Error(`Without a mutation, there is an error already: ${broken}.`);
+  const coverage = ['--coverage', '--coverage-reporter=lcov', `--coverage-dir=${copy}.lines`];
+  let broken = await failureOf(COMPILE, {}, copy);
+  for (let test = tests.pop(); test !== undefined && broken === null; test = tests.pop()) {
+    broken = await failureOf([...run([test]), ...coverage], FAST, copy);
+    let path = '';
+    for (const line of readFileSync(join(`${copy}.lines`, 'lcov.info'), 'utf8').split('\n')) {
+      if (line.startsWith('SF:')) path = line.slice(3);
+      const [, number, times] = /^DA:(\d+),(\d+)$/.exec(line) ?? [];
+      if (number === undefined) continue;
+      const by = runBy.get(`${path}:${number}`) ?? new Set();
+      runBy.set(`${path}:${number}`, times === '0' ? by : by.add(test));
+    }
+  }
+  if (broken !== null) throw new Error(`Without a mutation, there is a failure already: ${broken}.`);
+}
+
+/** Tries mutations in a copy of the project, until none is left. */
+async function work(copy: string): Promise<void> {
   while (next < chosen.length && !isStopped) {
     const mutation = chosen[next++] as Mutation;
     const outcome = await tried(mutation, copy);
     outcomes.push(outcome);
-    const by = outcome.is === 'killed' ? ` by ${outcome.by}` : '';
-    console.log(`${outcomes.length} of ${chosen.length}: ${describe(mutation)}: ${outcome.is}${by}`);
+    const { is, because } = outcome;
+    console.log(`${outcomes.length} of ${chosen.length}: ${describe(mutation)}: ${is} ${because}`);
   }
 }
 
@@ -170,47 +190,49 @@ async function tried(mutation: Mutation, copy: string): Promise<Outcome> {
   const { path, start, end, before, after } = mutation;
   const text = textOf(path);
   const line = text.split('\n')[mutation.line - 1]?.trim();
-  const kept = KEPT.find(
-    (one) => one.path === path && one.line === line && one.before === before && one.after === after,
-  );
-  if (kept !== undefined) return { mutation, is: 'equivalent', reason: kept.reason };
+  const isSame = (one: (typeof KEPT)[number]) => one.line === line && one.before === before && one.after === after;
+  const kept = KEPT.find((one) => one.path === path && isSame(one));
+  if (kept !== undefined) return { mutation, is: 'equivalent', because: kept.reason };
   writeFileSync(join(copy, path), text.slice(0, start) + after + text.slice(end));
   try {
-    for (const [command, environment] of stagesOf(path)) {
-      const by = await failureOf(command, environment, copy);
-      if (by !== null) return { mutation, is: 'killed', by };
+    for (const [command, environment] of stagesOf(mutation)) {
+      const because = await failureOf(command, environment, copy);
+      if (because !== null) return { mutation, is: 'killed', because: `by ${because}` };
     }
-    return { mutation, is: 'survived' };
+    return { mutation, is: 'survived', because: '' };
   } finally {
     writeFileSync(join(copy, path), text);
   }
 }
 
 /** What could notice a change of a file, in the order in which it is tried. */
-function stagesOf(path: string): [command: string[], environment: Record<string, string>][] {
+function stagesOf({ path, line, before }: Mutation): [command: string[], environment: Record<string, string>][] {
   const away = new Map<string, number>();
-  const tests = testFiles().flatMap((test) => {
+  for (const test of testFiles()) {
     const distance = distanceOf(test, path);
     if (distance !== null) away.set(test, distance);
-    return distance === null ? [] : [test];
-  });
+  }
   const cost = (test: string) => (away.get(test) as number) * 3000 + (TIMINGS[test] ?? 1000);
-  tests.sort((one, other) => cost(one) - cost(other));
-  const isInProcess = (test: string) => needsOf(test).every((need) => need === TIME);
+  const tests = [...away.keys()].sort((one, other) => cost(one) - cost(other));
+  const lines = Array.from(before.split('\n'), (_, nth) => runBy.get(`${path}:${line + nth}`));
+  const isRun = (test: string) => lines.some((by) => by === undefined || by.has(test));
   const near = tests.filter((test) => away.get(test) === 1);
   let left = MOST_SLOW_MS;
   const slow = tests.filter((test) => {
     if (!isInProcess(test)) left -= TIMINGS[test] ?? 1000;
     return !isInProcess(test) && left > 0;
   });
-  const run = (files: readonly string[]) =>
-    files.length === 0 ? [] : [process.execPath, 'test', '--isolate', '--bail', ...files.map((file) => `./${file}`)];
   return [
     [run(near.filter(isInProcess)), FAST],
     [COMPILE, {}],
-    [run(tests.filter((test) => isInProcess(test) && !near.includes(test))), FAST],
+    [run(tests.filter((test) => isInProcess(test) && isRun(test) && !near.includes(test))), FAST],
     [run([...new Set([...near, ...slow])]), { ...FAST, TEST_FAST: '' }],
   ];
+}
+
+function run(files: readonly string[]): string[] {
+  const test = [process.execPath, 'test', '--isolate', '--bail'];
+  return files.length === 0 ? [] : [...test, ...files.map((file) => `./${file}`)];
 }
 
 /** The name of the first test that fails, or what else does; null if nothing does. */
@@ -219,47 +241,36 @@ async function failureOf(command: string[], more: Record<string, string>, copy: 
   const log = Bun.file(`${copy}.log`);
   await Bun.write(log, '');
   const env = { ...process.env, TEST_MINUTES: '1', TEST_POSTGRES: server.url, ...more };
-  const limit = { timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
-  const child = Bun.spawn(command, { cwd: copy, env, stdio: ['ignore', log, log], ...limit });
+  const how = { cwd: copy, env, timeout: LONGEST_MS, killSignal: 'SIGKILL' } as const;
+  const child = Bun.spawn(command, { ...how, stdio: ['ignore', log, log] });
   const code = await child.exited;
   if (code === 0) return null;
   const printed = await log.text();
   const [before = '', name] = printed.split(/^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m);
   const file = [...before.matchAll(/^(\S+\.test\.ts):$/gm)].at(-1)?.[1] ?? '';
-  const what = printed.includes('error TS') ? 'the compiler' : file;
-  return name === undefined ? `${what} (exit code ${child.signalCode ?? code})` : `${file}: ${name}`;
+  if (name !== undefined) return `${file}: ${name}`;
+  return `${printed.includes('error TS') ? 'the compiler' : file} (exit code ${child.signalCode ?? code})`;
 }
 
 function report(): void {
   const of = (is: Outcome['is']) => outcomes.filter((one) => one.is === is);
+  const marked = (mark: string, lines: string) => lines.replace(/^/gm, mark);
   for (const { mutation } of of('survived')) {
-    const text = textOf(mutation.path);
-    const from = text.lastIndexOf('\n', mutation.start) + 1;
-    const to = (text.indexOf('\n', mutation.end) + 1 || text.length + 1) - 1;
-    const mutated = text.slice(from, mutation.start) + mutation.after + text.slice(mutation.end, to);
-    console.log(`\n${mutation.path}:${mutation.line}`);
-    for (const one of text.slice(from, to).split('\n')) console.log(`- ${one}`);
-    for (const one of mutated.split('\n')) console.log(`+ ${one}`);
+    const { path, line, start, end, after } = mutation;
+    const text = textOf(path);
+    const [from, to] = [text.lastIndexOf('\n', start) + 1, text.indexOf('\n', end)];
+    const mutated = text.slice(from, start) + after + text.slice(end, to);
+    console.log(`\n${path}:${line}\n${marked('- ', text.slice(from, to))}\n${marked('+ ', mutated)}`);
   }
-  for (const one of outcomes) if (one.is === 'equivalent') console.log(`\n${describe(one.mutation)}\n  ${one.reason}`);
-  const [killed, survived] = [of('killed').length, of('survived').length];
-  const share = (100 * killed) / Math.max(1, killed + survived);
-  console.log(
-    `\n${killed} killed, ${survived} survived, ${of('equivalent').length} equivalent: ${share.toFixed(1)} % of ${killed + survived}`,
-  );
+  const [killed, survived, same] = [of('killed').length, of('survived').length, of('equivalent').length];
+  const share = ((100 * killed) / Math.max(1, killed + survived)).toFixed(1);
+  console.log(`\n${killed} killed, ${survived} survived, ${same} equivalent: ${share} % of ${killed + survived}`);
   process.exitCode = survived > 0 ? 1 : 0;
 }
 
 function describe({ path, line, before, after }: Mutation): string {
   const [from, to] = [before, after].map((text) => (text.length > 60 ? `${text.slice(0, 57)}...` : text));
   return `${path}:${line} ${from} -> ${to}`.replace(/\s+/g, ' ');
-}
-
-/** As it was at the start: somebody may edit meanwhile. */
-function textOf(path: string): string {
-  const text = texts.get(path) ?? readFileSync(join(ROOT, path), 'utf8');
-  texts.set(path, text);
-  return text;
 }
 
 function shuffled<T>(list: T[]): T[] {
@@ -271,28 +282,17 @@ function shuffled<T>(list: T[]): T[] {
   return list;
 }
 
-/** What each file imports at run time. */
-function graph(): (path: string) => readonly string[] {
-  const transpiler = new Bun.Transpiler({ loader: 'ts' });
-  const known = new Map<string, readonly string[]>();
-  return (path) => {
-    let imports = known.get(path);
-    if (imports === undefined) {
-      imports = transpiler
-        .scanImports(textOf(path))
-        .filter((one) => one.path.startsWith('.') && one.path.endsWith('.ts'))
-        .map((one) => join(dirname(path), one.path));
-      known.set(path, imports);
-    }
-    return imports;
-  };
+/** What a file imports at run time. */
+function importsOf(path: string): string[] {
+  const imports = new Bun.Transpiler({ loader: 'ts' }).scanImports(textOf(path)).map((one) => one.path);
+  return imports.filter((one) => one.startsWith('.') && one.endsWith('.ts')).map((one) => join(dirname(path), one));
 }
 
 /** How many imports lead from one file to another; null if none do. */
 function distanceOf(from: string, to: string): number | null {
   const seen = new Set([from]);
   for (let [steps, edge] = [1, [from]]; edge.length > 0; steps++) {
-    const further = edge.flatMap((path) => importsOf(path)).filter((path) => !seen.has(path));
+    const further = edge.flatMap((path) => IMPORTS.get(path) ?? []).filter((path) => !seen.has(path));
     if (further.includes(to)) return steps;
     for (const path of further) seen.add(path);
     edge = [...new Set(further)];

@@ -6,7 +6,8 @@ import type { ResponseOf } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/operations.ts';
 import { CLIENT_OPERATIONS, CLIENT_PROBLEMS } from '../api-types.ts';
 import { formattedApiTypes } from '../formatted-api-types.ts';
-import type { Operations } from '../src/api.ts';
+import type { DetailedDelegation, Operations } from '../src/api.ts';
+import type { Registry } from '../src/checks.ts';
 import { PROBLEM_CLASSES } from '../src/errors.ts';
 
 test('are generated from it: run `npm run types -w client` after a change', async () => {
@@ -22,6 +23,13 @@ test('every problem of these operations has a class', () => {
   expect(Object.keys(PROBLEM_CLASSES).sort()).toEqual([...CLIENT_PROBLEMS].sort());
   const possible = new Set(CLIENT_OPERATIONS.flatMap(({ problems }): readonly string[] => problems));
   expect([...possible].filter((type) => !(type in PROBLEM_CLASSES))).toEqual([]);
+});
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
+
+test('name every registry that a delegation can be in', () => {
+  const isSame: Same<Registry, DetailedDelegation['version'] | 'any'> = true;
+  expect(isSame).toBe(true);
 });
 
 /** As the API writes it with `numbers=string`. */

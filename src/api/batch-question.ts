@@ -2,6 +2,7 @@
 
 import type { AnyQuestion, Question } from '../registry/check.ts';
 import type { Scope } from '../registry/scopes.ts';
+import type { Version } from '../registry/versions.ts';
 import { MAX_QUESTIONS, QUESTION_PARAMS, type QuestionField } from './batch-operation.ts';
 import {
   createJsonReader,
@@ -104,7 +105,11 @@ function declare(registry: Registry, scope: Scope): Declaration {
 const declarationsOf = (registry: Registry) =>
   new Map<Scope, Declaration>(scopesOfRegistry(registry).map((scope) => [scope, declare(registry, scope)]));
 /** By registry and scope. */
-const DECLARATIONS = { any: declarationsOf('any'), 1: declarationsOf(1), 2: declarationsOf(2) };
+const DECLARATIONS: { readonly [R in Registry]: ReadonlyMap<Scope, Declaration> } = {
+  any: declarationsOf('any'),
+  1: declarationsOf(1),
+  2: declarationsOf(2),
+};
 
 /** Throws a bad-request problem that names all faults. */
 export function readQuestion(value: JsonValue): ChainQuestion {
@@ -151,7 +156,7 @@ function readKind(fields: ReadonlyMap<string, JsonScalar>) {
   const scope = readField('check', p.scope, fields, faults);
   if (scope === null && faults.length === 0) faults.push({ parameter: 'check', detail: 'is required' });
   if (scope === null || faults.length > 0) throw badRequest(faults);
-  const registry: Registry = version === 'any' ? version : version === '1' ? 1 : 2;
+  const registry: Registry = version === 'any' ? version : (Number(version) as Version);
   const declarations = DECLARATIONS[registry];
   const declaration = declarations.get(scope);
   if (declaration !== undefined) return { registry, scope, declaration };

@@ -13,7 +13,7 @@ export const REGISTRIES = {
 export type Registry = keyof typeof REGISTRIES;
 
 /** As the documentation lists them. */
-export const REGISTRY_SEGMENTS = [REGISTRIES.any, REGISTRIES[2], REGISTRIES[1]].map(({ segment }) => segment);
+export const REGISTRY_SEGMENTS = (['any', ...ALL_VERSIONS.toReversed()] as const).map((one) => REGISTRIES[one].segment);
 
 export type ScopeOfRegistry<R extends Registry> = ScopeOf<R extends Version ? R : 2>;
 

@@ -209,7 +209,9 @@ export const NETWORK = s.named(
     chainId: s.integer,
     name: s.nullable(s.string),
     testnet: s.nullable(s.boolean),
-    registries: s.object({ v1: s.nullable(s.checksumAddress), v2: s.nullable(s.checksumAddress) }),
+    registries: s.object({ v1: s.nullable(s.checksumAddress), v2: s.nullable(s.checksumAddress) } satisfies {
+      [V in Version as `v${V}`]: unknown;
+    }),
     ready: s.described(s.boolean, 'Whether the chain is answered at its head.'),
     firstBlock: s.nullable(s.count),
     partial: s.described(

@@ -7,6 +7,7 @@ import * as p from '../api/params.ts';
 import { describeProblem, type ProblemBody } from '../api/problems.ts';
 import { REGISTRIES, type Registry } from '../api/registries.ts';
 import { urlFor } from '../api/url.ts';
+import { ALL_VERSIONS } from '../registry/versions.ts';
 import { showStatus, UsageError } from '../service/terminal.ts';
 import type { Invocation } from './command.ts';
 import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
@@ -142,7 +143,7 @@ function readRow(cells: readonly string[], columns: Columns, width: number, defa
     }
     const { version = '', check, contract, tokenId, rights } = fields;
     const registry = REGISTRY_NAMES.get(version.toLowerCase().replace(/^v/, ''));
-    if (registry === undefined) return `version must be 1, 2 or any, got ${version}`;
+    if (registry === undefined) return `version must be ${ALL_VERSIONS.join(', ')} or any, got ${version}`;
     if (rights !== undefined && !REGISTRIES[registry].hasRights) return `rights are not supported by v${registry}`;
     return {
       ...fields,
@@ -157,7 +158,7 @@ function readRow(cells: readonly string[], columns: Columns, width: number, defa
 }
 
 const REGISTRY_NAMES = new Map(
-  ([1, 2, 'any'] as const).map((registry): [string, Registry] => [String(registry), registry]),
+  ([...ALL_VERSIONS, 'any'] as const).map((registry): [string, Registry] => [String(registry), registry]),
 );
 
 const fault = (error: string): Answered => ({ result: '', error });

@@ -9,6 +9,7 @@ import { string } from '../api/shape.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
+import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
 import type { AnswerBlock, Change, DetailedDelegation, HistoryEntry } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
@@ -28,14 +29,16 @@ export interface Format {
   readonly hasStandardTypes?: boolean;
 }
 
-const [V1, V2] = [1, 2].map(integerText) as [JsonText<1>, JsonText<2>];
+const VERSION_TEXTS = Object.fromEntries(ALL_VERSIONS.map((version) => [version, integerText(version)])) as {
+  readonly [V in Version]: JsonText<V>;
+};
 const from = (row: Delegation) => addressText(row.from);
 const to = (row: Delegation) => addressText(row.to);
 /** The wallets, by the names of each version. */
 const WALLETS = {
   1: { delegate: to, vault: from },
   2: { from, to },
-  any: { version: ({ version }: Delegation) => (version === 1 ? V1 : V2), from, to },
+  any: { version: ({ version }: Delegation) => VERSION_TEXTS[version], from, to },
 } as const satisfies { [R in Registry]: object };
 
 const BASIC = {

@@ -3,7 +3,7 @@
 import type { Address, Bytes32, Delegation, DelegationKey, Kind } from './delegation.ts';
 import { isAddress, isBytes32, isUint256, KINDS, MAX_UINT256, NO_RIGHTS } from './delegation.ts';
 import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf, V1_SCOPE } from './scopes.ts';
-import { hasRights, neverGrants, type VERSIONS, type Version } from './versions.ts';
+import { ALL_VERSIONS, hasRights, neverGrants, type VERSIONS, type Version } from './versions.ts';
 
 interface Pair {
   /** The cold wallet that would have granted. */
@@ -41,21 +41,22 @@ export type AnyTarget = WithoutPair<AnyQuestion>;
 /** What a question asks about, whoever the two wallets are. */
 export type Target = WithoutPair<Question | AnyQuestion>;
 
+/** What a question to every registry asks of each. */
+const PART_OF: { readonly [V in Version]: (question: AnyQuestion) => QuestionOf<V> } = {
+  1(question) {
+    const { from, to, scope } = question;
+    const { needsContract, needsTokenId } = SCOPES[V1_SCOPE[scope]];
+    const contract = needsContract && 'contract' in question ? { contract: question.contract } : {};
+    const tokenId = needsTokenId && 'tokenId' in question ? { tokenId: question.tokenId } : {};
+    return { version: 1, scope: V1_SCOPE[scope], from, to, ...contract, ...tokenId } as QuestionOf<1>;
+  },
+  2: (question) => ({ ...question, version: 2 }),
+};
+const NEWEST_FIRST = ALL_VERSIONS.toReversed();
+
 /** The questions to each registry that a question consists of, the newest version first. */
-export function partsOf(question: Question | AnyQuestion): Question[] {
-  if (question.version !== 'any') return [question];
-  const { from, to, scope } = question;
-  const { needsContract, needsTokenId } = SCOPES[V1_SCOPE[scope]];
-  const inV1 = {
-    version: 1,
-    scope: V1_SCOPE[scope],
-    from,
-    to,
-    ...(needsContract && 'contract' in question ? { contract: question.contract } : {}),
-    ...(needsTokenId && 'tokenId' in question ? { tokenId: question.tokenId } : {}),
-  };
-  return [{ ...question, version: 2 }, inV1 as Question];
-}
+export const partsOf = (question: Question | AnyQuestion): Question[] =>
+  question.version === 'any' ? NEWEST_FIRST.map((version) => PART_OF[version](question)) : [question];
 
 /** The delegations each of which, if it holds, grants what is asked: nine at most, the newest version first. */
 export function grantingKeys(question: Question | AnyQuestion): DelegationKey[] {

@@ -33,20 +33,25 @@ export const MAX_UINT256 = 2n ** 256n - 1n;
 /** The rights of an unrestricted v2 delegation. */
 export const NO_RIGHTS: Bytes32 = `0x${'0'.repeat(64)}`;
 
-/** The kinds of each version, and the fields that a kind has. */
+/** The kinds of each version. */
+export const KINDS_OF: { readonly [V in Version]: readonly Kind[] } = {
+  1: ['ALL', 'CONTRACT', 'TOKEN'],
+  2: ['ALL', 'CONTRACT', 'ERC721', 'ERC20', 'ERC1155'],
+};
+
+/** The fields that a kind has. */
 export const KINDS: Readonly<Record<Kind, KindShape>> = {
-  ALL: { code: 1, versions: [1, 2], contract: false, tokenId: false, amount: false },
-  CONTRACT: { code: 2, versions: [1, 2], contract: true, tokenId: false, amount: false },
-  TOKEN: { code: 6, versions: [1], contract: true, tokenId: true, amount: false },
-  ERC721: { code: 3, versions: [2], contract: true, tokenId: true, amount: false },
-  ERC20: { code: 4, versions: [2], contract: true, tokenId: false, amount: true },
-  ERC1155: { code: 5, versions: [2], contract: true, tokenId: true, amount: true },
+  ALL: { code: 1, contract: false, tokenId: false, amount: false },
+  CONTRACT: { code: 2, contract: true, tokenId: false, amount: false },
+  TOKEN: { code: 6, contract: true, tokenId: true, amount: false },
+  ERC721: { code: 3, contract: true, tokenId: true, amount: false },
+  ERC20: { code: 4, contract: true, tokenId: false, amount: true },
+  ERC1155: { code: 5, contract: true, tokenId: true, amount: true },
 };
 
 interface KindShape {
   /** The v2 contract's own number, and 6 for the token of v1. The store has it too. */
   readonly code: number;
-  readonly versions: readonly Version[];
   readonly contract: boolean;
   readonly tokenId: boolean;
   readonly amount: boolean;
@@ -77,7 +82,7 @@ export const isUint256 = (value: unknown): value is bigint =>
 export function faultOfKey(key: DelegationKey): string | null {
   if (!Object.hasOwn(KINDS, key.kind)) return `kind ${key.kind} is unknown`;
   const shape = KINDS[key.kind];
-  if (!shape.versions.includes(key.version)) return `kind ${key.kind} is not of version ${key.version}`;
+  if (!KINDS_OF[key.version]?.includes(key.kind)) return `kind ${key.kind} is not of version ${key.version}`;
   if (!isAddress(key.from)) return `from ${key.from} is not a lower-case address`;
   if (!isAddress(key.to)) return `to ${key.to} is not a lower-case address`;
   if (shape.contract ? !isAddress(key.contract) : key.contract !== null) return `contract ${key.contract} is wrong`;

@@ -1,7 +1,7 @@
 // Decodes a raw log into what it does. There are ten event types, each with one fixed layout; anything else is an error.
 
 import { type Address, type Bytes32, type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
-import { hasRights, type Version } from './versions.ts';
+import { hasRights, VERSIONS, type Version } from './versions.ts';
 
 export type RawLog = { readonly topics: readonly string[]; readonly data: string };
 
@@ -60,11 +60,11 @@ function fieldsOf(version: Version, what: What): Field[] {
   return ['from', 'to', ...scope, ...(hasRights(version) ? ['rights' as const] : []), amount ? 'amount' : 'enabled'];
 }
 
-/** v2 has its addresses as topics, v1 none. */
 const LAYOUTS: ReadonlyMap<string, Layout> = new Map(
   EVENTS.map(([topic, event, version, what]) => {
     const fields = fieldsOf(version, what);
-    const indexed = version === 1 ? 0 : fields.includes('contract') ? 3 : 2;
+    const addresses = fields.filter((field) => field === 'from' || field === 'to' || field === 'contract');
+    const indexed = VERSIONS[version].indexesAddresses ? addresses.length : 0;
     return [topic, { event, version, what, indexed, fields }];
   }),
 );

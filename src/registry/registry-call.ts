@@ -5,7 +5,7 @@ import type { Version } from './versions.ts';
 
 type Args = readonly (string | boolean)[];
 /** A wallet's call of a registry. Addresses and rights are hex, amounts and ids are decimal. */
-export type RegistryCall = readonly [registry: 'v1' | 'v2', caller: string, name: string, args: Args];
+export type RegistryCall = readonly [registry: `v${Version}`, caller: string, name: string, args: Args];
 
 /** The functions of the registries that change delegations: selector and parameters. */
 export const FUNCTIONS: Readonly<Record<string, readonly [selector: string, params: string]>> = {
@@ -71,6 +71,9 @@ export function encodeArray(elements: readonly string[]): string {
 export const encodeCall = ([registry, , name, args]: RegistryCall): string =>
   `0x${rowOf(registry, name)[0]}${args.map(word).join('')}`;
 
-/** Encodes several calls of the v2 registry as one, which makes all of them or none. */
-export const encodeMulticall = (calls: readonly RegistryCall[]): string =>
-  `0x${rowOf('v2', 'multicall')[0]}${encodeArray(calls.map((call) => encodeBytes(encodeCall(call))))}`;
+/** The version of the registry that is called. */
+export const versionOf = ([registry]: RegistryCall) => Number(registry.slice(1)) as Version;
+
+/** Encodes several calls of one registry as one, which makes all of them or none. */
+export const encodeMulticall = (calls: readonly [RegistryCall, ...RegistryCall[]]): string =>
+  `0x${rowOf(calls[0][0], 'multicall')[0]}${encodeArray(calls.map((call) => encodeBytes(encodeCall(call))))}`;

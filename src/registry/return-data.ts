@@ -1,6 +1,7 @@
 // What the registries' list functions return.
 
 import { type Address, type Delegation, type DelegationKey, KINDS, type Kind } from './delegation.ts';
+import type { Version } from './versions.ts';
 
 /** Return data that is not what the function returns. */
 export class BadReturnDataError extends Error {
@@ -60,13 +61,13 @@ const targetOf = (kind: Kind, { contract, tokenId }: Readonly<Record<'contract' 
 const V2_KINDS: Readonly<Record<string, Kind>> = { 1: 'ALL', 2: 'CONTRACT', 3: 'ERC721', 4: 'ERC20', 5: 'ERC1155' };
 const V2_WORDS = ['type', 'to', 'from', 'rights', 'contract', 'tokenId', 'amount'] as const;
 
-/** The delegations in what the v2 registry's two list functions return. */
-export const decodeV2List = (data: string): Delegation[] =>
+/** The delegations in what the two list functions of a registry like v2 return. */
+export const decodeV2List = (version: Version, data: string): Delegation[] =>
   rowsOf('list', data, V2_WORDS).map((row) => {
     const kind = V2_KINDS[String(BigInt(`0x${row.type}`))];
     if (kind === undefined) throw new BadReturnDataError(`list: no type ${row.type}`);
     return {
-      version: 2,
+      version,
       from: asAddress(row.from),
       to: asAddress(row.to),
       rights: `0x${row.rights}`,

@@ -11,10 +11,10 @@ import {
 } from '@delegatexyz/sdk';
 import fc from 'fast-check';
 import { decodeFunctionData, type Hex, parseAbi, toFunctionSelector } from 'viem';
-import { type Address, type Delegation, delegationId, KINDS, type Kind, NO_RIGHTS } from './delegation.ts';
+import { type Address, type Delegation, delegationId, KINDS, KINDS_OF, type Kind, NO_RIGHTS } from './delegation.ts';
 import { FUNCTIONS } from './registry-call.ts';
 import { MOST_IN_MULTICALL, planRevocations, type Revocation } from './revocation.ts';
-import type { Version } from './versions.ts';
+import { ALL_VERSIONS, hasRights, type Version } from './versions.ts';
 
 const OWNER: Address = `0x${'a1'.repeat(20)}`;
 const NOTHING_WHOLE = { vault: false, delegates: new Set<Address>() };
@@ -35,9 +35,7 @@ const uint256 = (from: bigint) => fc.oneof(fc.bigInt(from, 5n), fc.bigInt(from, 
 
 const anyDelegation = (wallets = hex(20)): fc.Arbitrary<Delegation> =>
   fc
-    .constantFrom(
-      ...(Object.keys(KINDS) as Kind[]).flatMap((kind) => KINDS[kind].versions.map((version) => ({ version, kind }))),
-    )
+    .constantFrom(...ALL_VERSIONS.flatMap((version) => KINDS_OF[version].map((kind) => ({ version, kind }))))
     .chain(({ version, kind }) =>
       fc.record({
         version: fc.constant(version),
@@ -46,7 +44,7 @@ const anyDelegation = (wallets = hex(20)): fc.Arbitrary<Delegation> =>
         to: wallets,
         contract: KINDS[kind].contract ? hex(20) : fc.constant(null),
         tokenId: KINDS[kind].tokenId ? uint256(0n) : fc.constant(null),
-        rights: version === 2 ? fc.oneof(fc.constant(NO_RIGHTS), hex(32)) : fc.constant(null),
+        rights: hasRights(version) ? fc.oneof(fc.constant(NO_RIGHTS), hex(32)) : fc.constant(null),
         amount: KINDS[kind].amount ? uint256(1n) : fc.constant(null),
       }),
     );
@@ -87,7 +85,7 @@ function endedBy(version: Version, { functionName, args }: Call): string {
     to: next<Address>(),
     contract: KINDS[kind].contract ? next<Address>() : null,
     tokenId: KINDS[kind].tokenId ? next<bigint>() : null,
-    rights: version === 2 ? next<Hex>() : null,
+    rights: hasRights(version) ? next<Hex>() : null,
   };
   expect(rest).toEqual([KINDS[kind].amount ? 0n : false] as never[]);
   return delegationId(key);

@@ -2,7 +2,7 @@
 
 import type { Address, Delegation } from './delegation.ts';
 import { encodeCall, encodeMulticall, type RegistryCall, revokeCall } from './registry-call.ts';
-import type { Version } from './versions.ts';
+import { ALL_VERSIONS, type Version } from './versions.ts';
 
 /** One transaction to a registry. */
 export interface Revocation {
@@ -26,17 +26,20 @@ export interface WholeInV1 {
 export const MOST_IN_MULTICALL = 100;
 
 export function planRevocations(owner: Address, chosen: readonly Delegation[], whole: WholeInV1): Revocation[] {
-  const [v1, v2] = [chosen.filter(({ version }) => version === 1), chosen.filter(({ version }) => version === 2)];
-  return [...inV2(v2), ...inV1(owner, v1, whole)];
+  const plans: { readonly [V in Version]: (ofVersion: readonly Delegation[]) => Revocation[] } = {
+    1: (ofVersion) => inV1(owner, ofVersion, whole),
+    2: (ofVersion) => byMulticall(2, ofVersion),
+  };
+  const newestFirst = ALL_VERSIONS.toReversed();
+  return newestFirst.flatMap((version) => plans[version](chosen.filter((one) => one.version === version)));
 }
 
-function inV2(chosen: readonly Delegation[]): Revocation[] {
+function byMulticall(version: Version, chosen: readonly Delegation[]): Revocation[] {
   const parts: Revocation[] = [];
   for (let start = 0; start < chosen.length; start += MOST_IN_MULTICALL) {
     const ends = chosen.slice(start, start + MOST_IN_MULTICALL);
-    const calls = ends.map(revokeCall);
-    const [first] = calls as [RegistryCall];
-    parts.push({ version: 2, calls, data: calls.length === 1 ? encodeCall(first) : encodeMulticall(calls), ends });
+    const calls = ends.map(revokeCall) as [RegistryCall, ...RegistryCall[]];
+    parts.push({ version, calls, data: calls.length === 1 ? encodeCall(calls[0]) : encodeMulticall(calls), ends });
   }
   return parts;
 }

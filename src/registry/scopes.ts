@@ -11,7 +11,7 @@ interface ScopeRow {
   /** Answered by an amount instead of true or false. */
   readonly answersBalance: boolean;
   /** The contract's function for it, by version. A version without one does not have this scope. */
-  readonly selectors: { readonly [V in Version]?: string };
+  readonly selectors: { readonly [V in Version]: string | null };
 }
 
 const WALLET = { needsContract: false, needsTokenId: false, answersBalance: false } as const;
@@ -21,17 +21,27 @@ const TOKEN = { ...CONTRACT, needsTokenId: true } as const;
 export const SCOPES = {
   all: { grantedBy: ['ALL'], ...WALLET, selectors: { 1: '9c395bc2', 2: 'e839bd53' } },
   contract: { grantedBy: ['ALL', 'CONTRACT'], ...CONTRACT, selectors: { 1: '90c9a2d0', 2: '8988eea9' } },
-  token: { grantedBy: ['ALL', 'CONTRACT', 'TOKEN'], ...TOKEN, selectors: { 1: 'aba69cf8' } },
-  erc721: { grantedBy: ['ALL', 'CONTRACT', 'ERC721'], ...TOKEN, selectors: { 2: 'b9f36874' } },
-  erc1155: { grantedBy: ['ALL', 'CONTRACT', 'ERC1155'], ...TOKEN, answersBalance: true, selectors: { 2: 'b8705875' } },
-  erc20: { grantedBy: ['ALL', 'CONTRACT', 'ERC20'], ...CONTRACT, answersBalance: true, selectors: { 2: 'ba63c817' } },
+  token: { grantedBy: ['ALL', 'CONTRACT', 'TOKEN'], ...TOKEN, selectors: { 1: 'aba69cf8', 2: null } },
+  erc721: { grantedBy: ['ALL', 'CONTRACT', 'ERC721'], ...TOKEN, selectors: { 1: null, 2: 'b9f36874' } },
+  erc1155: {
+    grantedBy: ['ALL', 'CONTRACT', 'ERC1155'],
+    ...TOKEN,
+    answersBalance: true,
+    selectors: { 1: null, 2: 'b8705875' },
+  },
+  erc20: {
+    grantedBy: ['ALL', 'CONTRACT', 'ERC20'],
+    ...CONTRACT,
+    answersBalance: true,
+    selectors: { 1: null, 2: 'ba63c817' },
+  },
 } as const satisfies Readonly<Record<string, ScopeRow>>;
 
 export type Scope = keyof typeof SCOPES;
 
 /** The scopes of a version. */
 export type ScopeOf<V extends Version> = {
-  [S in Scope]: V extends keyof (typeof SCOPES)[S]['selectors'] ? S : never;
+  [S in Scope]: (typeof SCOPES)[S]['selectors'][V] extends string ? S : never;
 }[Scope];
 
 /** The v1 scope that covers what a v2 scope asks about. A v1 token has no standard, and an ERC-20 has no token id. */
@@ -45,12 +55,11 @@ export const V1_SCOPE = {
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
 
-export const selectorOf = (version: Version, scope: Scope): string | undefined =>
-  (SCOPES[scope].selectors as ScopeRow['selectors'])[version];
+export const selectorOf = (version: Version, scope: Scope): string | null => SCOPES[scope].selectors[version];
 
 /** The scopes of a version, from the widest to the narrowest. */
 export const scopesOf = <V extends Version>(version: V): readonly ScopeOf<V>[] =>
-  ALL_SCOPES.filter((scope) => selectorOf(version, scope) !== undefined) as ScopeOf<V>[];
+  ALL_SCOPES.filter((scope) => selectorOf(version, scope) !== null) as ScopeOf<V>[];
 
 /** The scopes that a question may mean that names none, by what it names instead. */
 export function impliedScopes<S extends Scope>(

@@ -1,8 +1,11 @@
-// What each version of the registry has. A third version is a row here; the compiler names every other place that must decide.
+// What each version of the registry has. A third version is a row here; the compiler, and test/every-version.test.ts, name every
+// other place that must decide.
 
 interface VersionRow {
   /** What the contract and the API call the wallet that grants and the wallet that may act. */
   readonly wallets: { readonly from: string; readonly to: string };
+  /** The addresses of a grant are topics of its log. */
+  readonly indexesAddresses: boolean;
   /** A grant can be limited to a right. */
   readonly hasRights: boolean;
   /** A revocation can end every grant to one delegate without naming the delegate in its log. */
@@ -20,6 +23,7 @@ interface VersionRow {
 export const VERSIONS = {
   1: {
     wallets: { from: 'vault', to: 'delegate' },
+    indexesAddresses: false,
     hasRights: false,
     hasUnnamedRevocations: true,
     lists: ['outgoing'],
@@ -29,6 +33,7 @@ export const VERSIONS = {
   },
   2: {
     wallets: { from: 'from', to: 'to' },
+    indexesAddresses: true,
     hasRights: true,
     hasUnnamedRevocations: false,
     lists: ['outgoing', 'incoming'],

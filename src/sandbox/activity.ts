@@ -4,7 +4,7 @@ import { EXAMPLE_DELEGATIONS } from '../api/examples.ts';
 import type { Rpc } from '../chain/rpc/rpc.ts';
 import { type Bytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
-import { encodeCall, grantCall, type RegistryCall } from '../registry/registry-call.ts';
+import { encodeCall, grantCall, type RegistryCall, versionOf } from '../registry/registry-call.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { deploySmartWallet, encodeExecute } from './evm.ts';
 import { FINALITY_BLOCKS } from './sandbox-settings.ts';
@@ -62,8 +62,8 @@ export function createActivity(rpc: Rpc, random: () => number) {
   }
 
   async function send(call: RegistryCall): Promise<void> {
-    const [registry, caller] = call;
-    const to = registries[registry === 'v1' ? 1 : 2] as string;
+    const [, caller] = call;
+    const to = registries[versionOf(call)] as string;
     const isSmart = smart.has(caller);
     const from = isSmart ? OTHER.Relay : caller;
     await prepare(caller);

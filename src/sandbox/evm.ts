@@ -7,12 +7,18 @@ import { optionalDependencies } from '../../package.json' with { type: 'json' };
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { encodeArray, encodeBytes, word } from '../registry/registry-call.ts';
+import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
 import { programPath } from '../service/self-command.ts';
 import { UsageError } from '../service/terminal.ts';
 import { findNativePackage, nativePackage } from './edr.ts';
 
 /** The address that viem and other libraries expect on every chain. */
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11';
+
+/** The contract of each version. */
+const CONTRACT_OF = { 1: 'RegistryV1', 2: 'RegistryV2' } as const satisfies {
+  readonly [V in Version]: keyof typeof artifacts;
+};
 
 export type Evm = Awaited<ReturnType<typeof startEvm>>;
 
@@ -48,8 +54,8 @@ export async function startEvm({ since = new Date(), port = 0, folder }: EvmOpti
     const url = `http://127.0.0.1:${await Promise.race([listening, exited])}`;
     const rpc = createRpc(url);
     const { registries } = NETWORKS.get(1) as Network;
-    await rpc.call('hardhat_setCode', [registries[1], artifacts.RegistryV1.code]);
-    await rpc.call('hardhat_setCode', [registries[2], artifacts.RegistryV2.code]);
+    for (const version of ALL_VERSIONS)
+      await rpc.call('hardhat_setCode', [registries[version], artifacts[CONTRACT_OF[version]].code]);
     await rpc.call('hardhat_setCode', [MULTICALL3, artifacts.Multicall3.code]);
     return { url, rpc, pid: child.pid, ended, stop };
   } catch (error) {

@@ -3,9 +3,9 @@
 import { createJsonReader, isObject, JsonError, JsonNumber, type JsonValue } from '../api/json-reader.ts';
 import { Fault, readAddress, rights, timestamp, tokenId } from '../api/params.ts';
 import { nearest } from '../api/query.ts';
-import { type Address, type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../registry/delegation.ts';
+import { type Address, type DelegationKey, KINDS, KINDS_OF, type Kind, NO_RIGHTS } from '../registry/delegation.ts';
 import { grantCall, type RegistryCall, revokeCall } from '../registry/registry-call.ts';
-import type { Version } from '../registry/versions.ts';
+import { ALL_VERSIONS, hasRights, type Version } from '../registry/versions.ts';
 import { UsageError } from '../service/terminal.ts';
 
 export interface TimedCall {
@@ -28,7 +28,7 @@ type Field = 'version' | 'from' | 'to' | 'contract' | 'tokenId' | 'rights' | 'am
 /** How the text of each field is read. */
 const READERS = {
   version: (text: string): Version | Fault =>
-    text === '1' || text === '2' ? (Number(text) as Version) : new Fault('must be 1 or 2'),
+    ALL_VERSIONS.find((version) => String(version) === text) ?? new Fault(`must be ${ALL_VERSIONS.join(' or ')}`),
   from: readAddress,
   to: readAddress,
   contract: readAddress,
@@ -108,7 +108,7 @@ function readStep(value: JsonValue): Step {
   const shape = KINDS[kind];
   const scope = (['contract', 'tokenId'] as const).filter((field) => shape[field]);
   const amount = shape.amount && grant !== undefined ? (['amount'] as const) : [];
-  requireFields(values, ['from', 'to', ...scope, ...amount], version === 2 ? ['rights'] : []);
+  requireFields(values, ['from', 'to', ...scope, ...amount], hasRights(version) ? ['rights'] : []);
   const key: DelegationKey = {
     version,
     kind,
@@ -116,13 +116,13 @@ function readStep(value: JsonValue): Step {
     to: values.to as Address,
     contract: values.contract ?? null,
     tokenId: values.tokenId ?? null,
-    rights: version === 2 ? (values.rights ?? NO_RIGHTS) : null,
+    rights: hasRights(version) ? (values.rights ?? NO_RIGHTS) : null,
   };
   return { call: grant === undefined ? revokeCall(key) : grantCall({ ...key, amount: values.amount ?? null }), at };
 }
 
 function readKind(field: 'grant' | 'revoke', value: JsonValue, version: Version): Kind {
-  const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => KINDS[kind].versions.includes(version));
+  const kinds = KINDS_OF[version];
   const found = kinds.find((kind) => kind === value);
   if (found !== undefined) return found;
   const all = [...kinds, ...(field === 'revoke' && version === 1 ? WHOLE_REVOCATIONS.keys() : [])];

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Fault } from '../api/params.ts';
 import type { DelegationRecord } from '../api/responses.ts';
-import { type Address, type DelegationKey, KINDS, type Kind, NO_RIGHTS } from '../registry/delegation.ts';
-import type { Version } from '../registry/versions.ts';
+import { type Address, type DelegationKey, KINDS, KINDS_OF, type Kind, NO_RIGHTS } from '../registry/delegation.ts';
+import { ALL_VERSIONS, hasRights, type Version } from '../registry/versions.ts';
 import { grantId, grantIdOf, readGrantId, revokeLink } from './grant-id.ts';
 
 const FROM: Address = `0x${'a1'.repeat(20)}`;
@@ -31,11 +31,7 @@ const RECORD: DelegationRecord = {
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((of) => `0x${of.toHex()}` as const);
 const keys = fc
-  .constantFrom(
-    ...(Object.keys(KINDS) as Kind[]).flatMap((kind) =>
-      KINDS[kind].versions.map((version) => [version, kind] as const),
-    ),
-  )
+  .constantFrom(...ALL_VERSIONS.flatMap((version) => KINDS_OF[version].map((kind) => [version, kind] as const)))
   .chain(([version, kind]: readonly [Version, Kind]) =>
     fc.record({
       version: fc.constant(version),
@@ -44,7 +40,7 @@ const keys = fc
       to: hex(20),
       contract: KINDS[kind].contract ? hex(20) : fc.constant(null),
       tokenId: KINDS[kind].tokenId ? fc.bigInt(0n, 2n ** 256n - 1n) : fc.constant(null),
-      rights: version === 2 ? fc.oneof(fc.constant(NO_RIGHTS), fc.constant(VOTE), hex(32)) : fc.constant(null),
+      rights: hasRights(version) ? fc.oneof(fc.constant(NO_RIGHTS), fc.constant(VOTE), hex(32)) : fc.constant(null),
     }),
   );
 

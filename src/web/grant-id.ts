@@ -9,6 +9,7 @@ import {
   type Delegation,
   type DelegationKey,
   KINDS,
+  KINDS_OF,
   type Kind,
   NO_RIGHTS,
 } from '../registry/delegation.ts';
@@ -52,9 +53,9 @@ const SHORT_RIGHT = /^0x(?:[0-9a-f]{2}){1,32}$/;
 /** The grant from this wallet that the text names, or what is wrong with the text. */
 export function readGrantId(text: string, from: Address): DelegationKey | Fault {
   const [name = '', kindName = '', ...parts] = text.split('.');
-  const version = Number(/^v([12])$/.exec(name)?.[1]) as Version;
+  const version = Number(/^v(\d)$/.exec(name)?.[1]) as Version;
   const kind = kindName as Kind;
-  if (!Object.hasOwn(KINDS, kind) || !KINDS[kind].versions.includes(version))
+  if (!KINDS_OF[version]?.includes(kind))
     return new Fault('must begin with a registry and a type that it has, such as v2.ALL');
   const { contract: hasContract, tokenId: hasTokenId } = KINDS[kind];
   const to = readAddress(parts.shift() ?? '');

@@ -5,6 +5,7 @@ import type { FollowerStatus } from '../../src/chain/follow/follower-status.ts';
 import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
 import { KINDS, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
+import { hasRights } from '../../src/registry/versions.ts';
 import type { BlockInput, LogInput, Settlement } from '../../src/store/store.ts';
 
 /** Makes an address from a small number. */
@@ -39,7 +40,7 @@ export function delegation(kind: Kind, fields: Partial<Delegation> = {}): Delega
     to: HOT,
     contract: shape.contract ? CONTRACT : null,
     tokenId: shape.tokenId ? 7n : null,
-    rights: version === 2 ? NO_RIGHTS : null,
+    rights: hasRights(version) ? NO_RIGHTS : null,
     amount: shape.amount ? 100n : null,
     ...fields,
   };

@@ -10,6 +10,7 @@ import { createRpc } from '../../src/chain/rpc/rpc.ts';
 import { type Address, type Delegation, type Kind, MAX_UINT256, NO_RIGHTS } from '../../src/registry/delegation.ts';
 import { NETWORKS, type Network } from '../../src/registry/network.ts';
 import { rightsOf } from '../../src/registry/rights.ts';
+import { hasRights } from '../../src/registry/versions.ts';
 import { grantId, grantIdOf } from '../../src/web/grant-id.ts';
 import { startBrowser } from './browser.ts';
 import { openWithWallet, type WalletOptions } from './browser-wallet.ts';
@@ -31,7 +32,7 @@ export const grantOf = (from: Address, version: 1 | 2, kind: Kind, more: Partial
   to: HOT,
   contract: kind === 'ALL' ? null : CONTRACT,
   tokenId: kind === 'TOKEN' || kind === 'ERC721' || kind === 'ERC1155' ? MAX_UINT256 : null,
-  rights: version === 2 ? NO_RIGHTS : null,
+  rights: hasRights(version) ? NO_RIGHTS : null,
   amount: kind === 'ERC20' || kind === 'ERC1155' ? 250n : null,
   ...more,
 });

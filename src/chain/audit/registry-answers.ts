@@ -6,17 +6,19 @@ import type { Network } from '../../registry/network.ts';
 import { word } from '../../registry/registry-call.ts';
 import { BadReturnDataError, decodeV2List, decodeVaultState } from '../../registry/return-data.ts';
 import { selectorOf } from '../../registry/scopes.ts';
-import { ALL_VERSIONS, type Version } from '../../registry/versions.ts';
+import { ALL_VERSIONS, VERSIONS, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Statement } from '../../store/halt.ts';
 import type { LogRecord, Store } from '../../store/store.ts';
 import type { BlockId, Node } from '../rpc/node.ts';
 import { nullIfRefused, RpcError } from '../rpc/rpc.ts';
 
-/** A wallet's list. The v1 lists by delegate are not read, because v1 checks cover the same rows. */
-export type WalletList =
-  | { readonly version: 1; readonly wallet: Address; readonly direction: 'outgoing' }
-  | { readonly version: 2; readonly wallet: Address; readonly direction: 'outgoing' | 'incoming' };
+/** A wallet's list, of those that the contract of its version returns. */
+export interface WalletList {
+  readonly version: Version;
+  readonly wallet: Address;
+  readonly direction: 'outgoing' | 'incoming';
+}
 
 /** For the log and the terminal. */
 export const describeQuestion = ({ version, scope, from, to }: Question): string =>
@@ -34,8 +36,8 @@ export function questionsAbout(logs: readonly LogRecord[]): Question[] {
 
 /** The registry's lists that a delegation between two wallets is in. */
 export function listsAbout({ version, from, to }: { version: Version; from: Address; to: Address }): WalletList[] {
-  const outgoing = { version, wallet: from, direction: 'outgoing' } as WalletList;
-  return version === 1 ? [outgoing] : [outgoing, { version, wallet: to, direction: 'incoming' }];
+  const wallets = { outgoing: from, incoming: to };
+  return VERSIONS[version].lists.map((direction) => ({ version, wallet: wallets[direction], direction }));
 }
 
 /** Checks per request. */
@@ -99,17 +101,25 @@ export async function questionsOfList(network: Network, store: Store, node: Node
     .map(questionFor);
 }
 
+const READ_LIST: {
+  readonly [V in Version]: (...args: [Network, Node, BlockId, WalletList, Address]) => Promise<Delegation[]>;
+} = {
+  async 1(network, node, block, { wallet }) {
+    const held = await readVaultState(network, node, wallet, block);
+    return held.map((key) => ({ ...key, amount: null }));
+  },
+  async 2(_, node, block, list, registry) {
+    const [data = ''] = await node.ethCall(registry, [encodeList(list)], block);
+    return decodeV2List(list.version, data);
+  },
+};
+
 /** Null if the node cannot return it: anyone can make a list too long. */
 async function fetchList(network: Network, node: Node, block: BlockId, list: WalletList) {
   const registry = network.registries[list.version];
   if (registry === undefined) return null;
   try {
-    if (list.version === 1) {
-      const held = await readVaultState(network, node, list.wallet, block);
-      return held.map((key) => ({ ...key, amount: null }));
-    }
-    const [data = ''] = await node.ethCall(registry, [encodeList(list)], block);
-    return decodeV2List(data);
+    return await READ_LIST[list.version](network, node, block, list, registry);
   } catch (error) {
     if (error instanceof RpcError || error instanceof BadReturnDataError) return null;
     throw error;

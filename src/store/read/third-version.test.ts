@@ -5,21 +5,21 @@ import { asksAll, failure, newChain } from '../../../test/support/chain.ts';
 import { ENGINES } from '../../../test/support/engines.ts';
 import { block, COLD, ended, granted, HOT } from '../../../test/support/fixtures.ts';
 import type { Question, Target } from '../../registry/check.ts';
-import { KINDS, NO_RIGHTS } from '../../registry/delegation.ts';
+import { KINDS_OF, NO_RIGHTS } from '../../registry/delegation.ts';
 import { VERSIONS, type Version } from '../../registry/versions.ts';
 import { openStore } from '../open.ts';
 
 const THIRD = 3 as Version;
 const versions = VERSIONS as Record<number, unknown>;
-const kinds = KINDS.ALL.versions as Version[];
+const kinds = KINDS_OF as Record<number, unknown>;
 
 beforeAll(() => {
   versions[THIRD] = VERSIONS[2];
-  kinds.push(THIRD);
+  kinds[THIRD] = KINDS_OF[2];
 });
 afterAll(() => {
   delete versions[THIRD];
-  kinds.pop();
+  delete kinds[THIRD];
 });
 
 for (const { name, fresh } of ENGINES) {

@@ -3,6 +3,7 @@
 
 import { checksummed } from '../../registry/checksum.ts';
 import { planRevocations } from '../../registry/revocation.ts';
+import { ALL_VERSIONS, type Version } from '../../registry/versions.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
@@ -66,9 +67,11 @@ function renderAbsent({ absent, block }: Selection): Html | null {
 }
 
 function renderMore({ more }: Selection): Html {
-  const inV1 = `This page lists 1,000 grants at most: ${more[1]} more in registry v1 are not listed. Those of a wallet whose v1 grants all end are ended too.`;
-  const inV2 = `${more[2]} more grants in registry v2 are not part of these transactions. Come back for them afterwards.`;
-  return html`${more[1] > 0 && notice(inV1)}${more[2] > 0 && notice(inV2)}`;
+  const rest: { readonly [V in Version]: string } = {
+    1: `This page lists 1,000 grants at most: ${more[1]} more in registry v1 are not listed. Those of a wallet whose v1 grants all end are ended too.`,
+    2: `${more[2]} more grants in registry v2 are not part of these transactions. Come back for them afterwards.`,
+  };
+  return html`${ALL_VERSIONS.filter((version) => more[version] > 0).map((version) => notice(rest[version]))}`;
 }
 
 const SEND = html`<p>You sign and send with your own wallet. This service never signs or sends anything.</p>
