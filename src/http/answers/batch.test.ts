@@ -543,21 +543,25 @@ describe('a batch', () => {
   });
 
   test('reports no and unresolved questions for the audit, as a single check does', async () => {
-    const unsettled = await filled([1], [block(100, [granted('ALL', { version: 1 })]), revocation(105)]);
+    const [other, stranger] = [address(5), address(6)];
+    const grants = [granted('ALL', { version: 1 }), granted('ERC20', { from: HOT, to: other })];
+    const unsettled = await filled([1], [block(100, grants), revocation(105)]);
     const [denied, unread]: [unknown[], unknown[]] = [[], []];
     const watched = appWith(unsettled, {
       onDenied: (chainId, { version, to }) => denied.push([chainId, version, to]),
       onUnread: (chainId, question) => unread.push([chainId, question]),
     });
-    const other = address(5);
-    const rows = [ask, { ...ask, version: 2 }, { ...ask, from: HOT, to: other }];
+    const amount = { check: 'erc20', version: 2, from: HOT, contract: CONTRACT };
+    const amounts = [other, stranger].map((to) => ({ ...amount, to }));
+    const rows = [ask, { ...ask, version: 2 }, { ...ask, from: HOT, to: other }, ...amounts];
     const { answers } = await wholeOf(watched, rows);
     expect(answers[0]?.problem?.type).toBe('/docs#problem-revocation-unread');
-    expect(answers.slice(1)).toEqual([{ result: false }, { result: false }]);
+    expect(answers.slice(1).map(({ result }) => result)).toEqual([false, false, 100, 0]);
     expect(denied).toEqual([
       [1, 2, HOT],
       [1, 2, other],
       [1, 1, other],
+      [1, 2, stranger],
     ]);
     expect(unread).toEqual([[1, { version: 1, scope: 'all', from: COLD, to: HOT }]]);
   });

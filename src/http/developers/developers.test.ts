@@ -33,6 +33,7 @@ for (const engine of ENGINES) {
     let cache: KeyCache;
     let app: App;
     let origin = ORIGIN;
+    const changes: unknown[] = [];
     beforeAll(async () => {
       url = await engine.fresh();
       store = await openStore(url);
@@ -46,8 +47,9 @@ for (const engine of ENGINES) {
       cache = createKeyCache(accounts, { now: () => NOW });
       const origins = () => [origin];
       const clientOf = () => '127.0.0.1';
+      const onKeyChange = (change: unknown) => void changes.push(change);
       app = appOf(store, NOW, {
-        developers: { accounts, signIn, origins, quota: QUOTA, clientOf, storeUses: cache.flush },
+        developers: { accounts, signIn, origins, quota: QUOTA, clientOf, storeUses: cache.flush, onKeyChange },
       });
     });
     afterAll(async () => {
@@ -74,6 +76,19 @@ for (const engine of ENGINES) {
         page: async () => (await app.fetch(new Request(`${ORIGIN}/developers`, { headers: { cookie } }))).text(),
       };
     }
+
+    test('the operator is told of each key that is created, rotated or revoked', async () => {
+      const { post } = await signedIn('0xtold');
+      changes.length = 0;
+      const { id } = (await create(post, 'mint site')).record;
+      const next = (await post('keys/rotate', { id })).body['record'] as KeyJson;
+      await post('keys/revoke', { id: next.id });
+      expect(changes).toEqual([
+        { type: 'created', keyId: id },
+        { type: 'rotated', keyId: id, newKeyId: next.id },
+        { type: 'revoked', keyId: next.id },
+      ]);
+    });
 
     test('rotating keys does not exceed the quota', async () => {
       const { get, post } = await signedIn('0xrotates');
