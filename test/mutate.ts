@@ -18,7 +18,6 @@ import timings from './timings.json' with { type: 'json' };
 interface Mutation {
   readonly path: string;
   readonly line: number;
-  /** The position in the text that is replaced. */
   readonly start: number;
   readonly end: number;
   readonly before: string;
@@ -93,7 +92,10 @@ const LONGEST_MS = 300_000;
 /** How much of the files that start processes are tried, in milliseconds of their usual durations. */
 const MOST_SLOW_MS = 60_000;
 const isInProcess = (test: string) => needsOf(test).every((need) => need === TIME);
-const COMPILE = 'node_modules/.bin/tsgo --noEmit --allowUnreachableCode --noUnusedLocals false'.split(' ');
+/** Of the sources alone; what nobody uses is not an error. */
+const COMPILE = ['node_modules/.bin/tsgo', '--noEmit', '--project', 'tsconfig.mutate.json'];
+const compilerOptions = { allowUnreachableCode: true, noUnusedLocals: false, noUnusedParameters: false };
+const COMPILED = { include: ['src'], exclude: ['src/**/*.test.ts'], compilerOptions };
 
 /** By the line that they are in, without the space around it. */
 const KEPT: Readonly<Record<'path' | 'line' | 'before' | 'after' | 'reason', string>>[] = equivalent;
@@ -128,10 +130,7 @@ const IMPORTS = new Map(PATHS.map((path) => [path, importsOf(path)]));
 const starts = positionals.length === 0 ? FOLDERS : positionals;
 const sources = PATHS.filter((path) => !path.endsWith('.test.ts') && starts.some((start) => path.startsWith(start)));
 const chosen = shuffled(sources.flatMap((path) => mutationsOf(path, textOf(path)))).slice(0, count);
-if (chosen.length === 0) {
-  console.error(`No source file starts with ${positionals.join(' or ')}.`);
-  process.exit(2);
-}
+if (chosen.length === 0) throw new Error(`No source file starts with ${positionals.join(' or ')}.`);
 
 const server = await startPostgres({ max_connections: '200' });
 const folder = mkdtempSync(join(tmpdir(), 'delegations-mutate-'));
@@ -141,7 +140,6 @@ const runBy = new Map<string, Set<string>>();
 let [isStopped, next] = [false, 0];
 process.once('SIGINT', () => {
   isStopped = true;
-  console.log('Stops after the mutations that are being tried.');
 });
 try {
   const copies = Array.from({ length: availableParallelism() }, (_, job) => join(folder, `${job}`));
@@ -159,6 +157,7 @@ report();
 async function prepare(copy: string, tests: string[]): Promise<void> {
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !/\/(node_modules|\.git|data|dist)$/.test(path) });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  writeFileSync(join(copy, 'tsconfig.mutate.json'), JSON.stringify({ extends: './tsconfig.json', ...COMPILED }));
   const coverage = ['--coverage', '--coverage-reporter=lcov', `--coverage-dir=${copy}.lines`];
   let broken = await failureOf(COMPILE, {}, copy);
   for (let test = tests.pop(); test !== undefined && broken === null; test = tests.pop()) {
@@ -180,9 +179,8 @@ async function work(copy: string): Promise<void> {
   while (next < chosen.length && !isStopped) {
     const mutation = chosen[next++] as Mutation;
     const outcome = await tried(mutation, copy);
-    outcomes.push(outcome);
-    const { is, because } = outcome;
-    console.log(`${outcomes.length} of ${chosen.length}: ${describe(mutation)}: ${is} ${because}`);
+    const done = outcomes.push(outcome);
+    console.log(`${done} of ${chosen.length}: ${describe(mutation)}: ${outcome.is} ${outcome.because}`);
   }
 }
 
@@ -259,8 +257,8 @@ function report(): void {
     const { path, line, start, end, after } = mutation;
     const text = textOf(path);
     const [from, to] = [text.lastIndexOf('\n', start) + 1, text.indexOf('\n', end)];
-    const mutated = text.slice(from, start) + after + text.slice(end, to);
-    console.log(`\n${path}:${line}\n${marked('- ', text.slice(from, to))}\n${marked('+ ', mutated)}`);
+    console.log(`\n${path}:${line}\n${marked('- ', text.slice(from, to))}`);
+    console.log(marked('+ ', text.slice(from, start) + after + text.slice(end, to)));
   }
   const [killed, survived, same] = [of('killed').length, of('survived').length, of('equivalent').length];
   const share = ((100 * killed) / Math.max(1, killed + survived)).toFixed(1);
@@ -269,8 +267,7 @@ function report(): void {
 }
 
 function describe({ path, line, before, after }: Mutation): string {
-  const [from, to] = [before, after].map((text) => (text.length > 60 ? `${text.slice(0, 57)}...` : text));
-  return `${path}:${line} ${from} -> ${to}`.replace(/\s+/g, ' ');
+  return `${path}:${line} ${before.slice(0, 60)} -> ${after.slice(0, 60)}`.replace(/\s+/g, ' ');
 }
 
 function shuffled<T>(list: T[]): T[] {
