@@ -231,6 +231,16 @@ describe('providers', () => {
     expect(await only(a).ownerOf(collection, 7n)).toMatchObject({ failures: ['1/1 bad-response'] });
   });
 
+  test('what one says is read up to 2 MB', async () => {
+    const collection = await at(TOKENS.Collection);
+    const saying = (digits: number) => {
+      (a as RpcProxy).lies = ({ method }) => (method === 'eth_call' ? `0x${'0'.repeat(digits)}` : undefined);
+      return only(a).ownerOf(collection, 7n);
+    };
+    expect(await saying(2 * 2 ** 20 - 1000)).toMatchObject({ type: 'not-a-token', cause: 'bad-return-data' });
+    expect(await saying(2 * 2 ** 20)).toMatchObject({ failures: ['1/1 bad-response'] });
+  });
+
   test('an unreachable one is asked after the others', async () => {
     const collection = await at(TOKENS.Collection);
     await (a as RpcProxy).stop();

@@ -156,9 +156,11 @@ for (const engine of ENGINES) {
         await chain.add([block(at, [(at % 2 ? granted : ended)('ALL', { from: address(101) })])]);
       }
       const odd = all.filter((_, turn) => turn % 2 === 1);
-      for (const limit of [1, 3, 7, 40, 100]) {
+      for (const limit of [1, 3, 7, 32, 33, 40, 100]) {
         expect(await wallets(chain, ofContract, { limit })).toEqual(odd);
-        expect(await wallets(chain, ofContract, { limit, at: 102 })).toEqual(all);
+        // Each with both of its grants, also where a page would end between them.
+        const both = (await read(chain, ofContract, { limit, at: 102 })).found;
+        expect(both.map(({ wallet, granting }) => [wallet, granting.length])).toEqual(all.map((one) => [one, 2]));
         expect(await wallets(chain, ofContract, { limit, at: 103 })).toEqual(odd);
         expect(await wallets(chain, EVERYTHING, { limit, at: 104 })).toEqual(odd.filter((one) => one !== address(101)));
         expect(await wallets(chain, EVERYTHING, { limit, at: 105 })).toEqual(odd);
