@@ -62,6 +62,20 @@ test('an import that was interrupted after its last block is completed', async (
   await store.close();
 });
 
+test('an import is unfinished until its last commit has ended', async () => {
+  const store = await emptyStore();
+  const halts: unknown[] = [];
+  const apply: Store['apply'] = async (commit) => {
+    await Bun.sleep(1);
+    halts.push((await store.chain(1))?.halt?.code);
+    return store.apply(commit);
+  };
+  await importAll({ ...store, apply }, archiveOf([block(101, [granted('ALL')])]));
+  expect(halts).toEqual(['import-unfinished']);
+  expect(await store.chain(1)).toMatchObject({ halt: null, head: { number: 106 } });
+  await store.close();
+});
+
 test('an archive that is cut, changed or continued is not imported, nor into a store that has the chain', async () => {
   const store = await emptyStore();
   const whole = archiveOf([block(101, [granted('ALL')])]);
