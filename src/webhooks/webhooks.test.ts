@@ -97,6 +97,17 @@ for (const engine of ENGINES) {
       expect(await webhooks.list({ owner })).toHaveLength(3);
     });
 
+    test('a list has a hundred webhooks, the newest first, and the next page goes on after them', async () => {
+      const owner = '0xmany';
+      await giveKey(owner);
+      const ids: number[] = [];
+      for (let turn = 0; turn < 102; turn++) ids.unshift((await create({ owner })).id);
+      const page = (await webhooks.list({ owner })).map(({ id }) => id);
+      expect(page).toEqual(ids.slice(0, 100));
+      const rest = await webhooks.list({ owner, after: page.at(-1) as number });
+      expect(rest.map(({ id }) => id)).toEqual(ids.slice(100));
+    });
+
     test('all wallets together have a quota too, and the operator has none', async () => {
       const engineOf = await openEngine(await engine.fresh(), {});
       try {

@@ -583,6 +583,18 @@ describe('work that is counted, not only requests', () => {
     expect(() => longLists.beginFile({ id: 'another', hasKey: true })).toThrow('as many files as it can');
   });
 
+  test('callers that owe nothing are forgotten', () => {
+    at.now = 0;
+    const paidAt = new Map<string, number>();
+    const longLists = createLongLists(rowsPerSecond, clock, paidAt);
+    const charge = (id: number, rows: number) => longLists.charge({ id: `198.51.${id}.1`, hasKey: false }, rows);
+    charge(0, 60 * rowsPerSecond);
+    for (let id = 1; id < 1000; id++) charge(id, 1);
+    at.now += 30_000;
+    charge(1000, 1);
+    expect([...paidAt.keys()]).toEqual(['198.51.0.1', '198.51.1000.1']);
+  });
+
   test('a caller that is too far ahead of its pace is told when to come back', () => {
     at.now = 0;
     const longLists = createLongLists(rowsPerSecond, clock);

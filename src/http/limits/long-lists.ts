@@ -55,6 +55,8 @@ const BESIDE_MS = 1000;
 export function createLongLists(
   rowsPerSecond: number | null = null,
   clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) },
+  /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
+  paidAt = new Map<string, number>(),
 ) {
   const lists = createShares(MAX_IN_FLIGHT, MAX_IN_FLIGHT_OF_CALLER, {
     own: (most, whose) =>
@@ -73,8 +75,6 @@ export function createLongLists(
     own: (most) => `You have not read ${most / 1024 / 1024} MiB of answers. Read them before you ask for more.`,
     all: 'The service waits for many callers to read their answers. Retry later.',
   });
-  /** When the delegations that a caller without a key has read would have been read at the allowed pace. */
-  const paidAt = new Map<string, number>();
   const turns = createTurns(MAX_READS);
   const held = createTurns(MAX_HELD, 1);
   let lastTurn: Promise<unknown> = Promise.resolve();
