@@ -391,6 +391,26 @@ for (const engine of ENGINES) {
       },
     );
 
+    test('those who stay are sent what comes after another has left', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const readers = [];
+      for (let turn = 0; turn < 3; turn++) readers.push(await open(url, `chainId=${chain.chainId}`));
+      const [first, ...others] = readers as [EventReader, ...EventReader[]];
+      await Promise.all(readers.map(caughtUp));
+      await chain.add([block(119, [granted('CONTRACT')])]);
+      await Promise.all(readers.map((reader) => reader.received(3)));
+      first.close();
+      await first.ended;
+      // One more that joins and leaves: by then the first has left too.
+      const passing = await open(url, `chainId=${chain.chainId}`);
+      await caughtUp(passing);
+      passing.close();
+      await passing.ended;
+      await chain.add([block(120, [granted('ERC20')])]);
+      for (const reader of others) expect(typesOf(await reader.received(4))).toHaveLength(4);
+    });
+
     test('a caller can have so many streams, and more once it closes one', async () => {
       const chain = await chainWithPast();
       const { url } = serve([chain.chainId], { streams: createChangeStreams({ perAddress: 2, perKey: 2 }, TIMES) });
