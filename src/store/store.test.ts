@@ -457,6 +457,17 @@ for (const engine of ENGINES) {
       expect(await store.chain(chain.chainId)).toEqual(chain.state);
     });
 
+    test('whether blocks can be proven is unknown until it is reported', async () => {
+      const chain = await newChain();
+      await chain.add([block(100)]);
+      const found = [];
+      for (const provable of [null, false, true]) {
+        if (provable !== null) await store.report(chain.chainId, chain.state.epoch, { provable });
+        found.push((await store.chain(chain.chainId))?.provable);
+      }
+      expect(found).toEqual([null, false, true]);
+    });
+
     test('a commit without logs keeps the revision, one with logs or a rollback does not', async () => {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL')])]);

@@ -32,6 +32,22 @@ test('the newest 10,000 final blocks are read once more before they count as ver
   await world.close();
 });
 
+test('no block after the final ones is stored before those are proven', async () => {
+  const world = await createWorld({ seed: 5, blocks: 400, where: 'process', finalizedDepth: 200 });
+  const { one } = world;
+  const found: [isAfterFinal: boolean, unproven: number][] = [];
+  for (let more = true; more; ) {
+    more = (await one.follower.tick()).more;
+    const unproven = await one.store.unprovenBlocks(1, { from: 0, to: 1e9, limit: 1000 });
+    found.push([(one.follower.state?.head?.number ?? 0) > FIRST + 199, unproven.length]);
+  }
+  expect(found[0]?.[0]).toBe(false);
+  expect(found[0]?.[1]).toBeGreaterThan(100);
+  expect(found.filter(([isAfterFinal, unproven]) => isAfterFinal && unproven > 0)).toEqual([]);
+  expect(found.at(-1)).toEqual([true, 0]);
+  await world.close();
+});
+
 test('old history counts as verified as soon as it is read, unless a provider has another block at its end', async () => {
   for (const isAgreed of [true, false]) {
     const options = { blocks: 10_400, nodes: 2, where: 'process', calls: () => [], isProvable: false } as const;

@@ -17,6 +17,7 @@ import {
   timeOf,
 } from '../../../test/support/fixtures.ts';
 import { appOf } from '../../../test/support/serving.ts';
+import { StoreError } from '../../store/errors.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -137,6 +138,16 @@ for (const engine of ENGINES) {
       expect(body.grants.map(({ chainId }) => chainId)).toEqual([POLYGON, 1, 1, 1, 1]);
       expect(body).toMatchObject({ complete: false, chains: [{}, {}, { problem: { title: 'Chain not ready' } }] });
       expect((await send(`${COLD}?chainId=1,${POLYGON}&block=102`)).status).toBe(400);
+    });
+
+    test('what one chain has is not lost where the next one fails while it is read', async () => {
+      const history: Store['history'] = (query) =>
+        query.chainId === POLYGON ? Promise.reject(new StoreError('failed', 'Why.')) : store.history(query);
+      const app = appOf({ ...store, history }, timeOf(110), { chainIds: new Set([1, POLYGON]), onError: () => {} });
+      const url = `http://localhost/registry/any/history/${COLD}?chainId=1,${POLYGON}`;
+      const body = (await (await app.fetch(new Request(url))).json()) as Body;
+      expect(body.grants.map(({ chainId }) => chainId)).toEqual([1, 1, 1, 1]);
+      expect(body).toMatchObject({ complete: false, chains: [{ chainId: 1 }, { chainId: POLYGON, problem: {} }] });
     });
 
     test('a v1 revocation that is not settled refuses the history of its wallets, and no other', async () => {
