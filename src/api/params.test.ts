@@ -35,6 +35,12 @@ describe('an address', () => {
     test(`${JSON.stringify(text)} is rejected`, () => expect(read(p.hotWallet, text)).toContain('must be an address'));
   }
 
+  test('that is too long is repeated up to its eightieth character', () => {
+    const text = `0x${'123456789a'.repeat(20)}`;
+    expect(read(p.hotWallet, text)).toEndWith(`, not "${text.slice(0, 80)}…"`);
+    expect(read(p.hotWallet, text.slice(0, 80))).toEndWith(`, not "${text.slice(0, 80)}"`);
+  });
+
   test('without letters has no checksum to be wrong', () => {
     expect(read(p.hotWallet, `0x${'1'.repeat(40)}`)).toBe(`0x${'1'.repeat(40)}`);
   });
