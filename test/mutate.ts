@@ -5,7 +5,7 @@
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Glob } from 'bun';
 import ts from 'typescript';
@@ -210,14 +210,16 @@ function stagesOf({ path, line, before }: Mutation): [command: string[], environ
     const distance = distanceOf(test, path);
     if (distance !== null) away.set(test, distance);
   }
-  const cost = (test: string) => (away.get(test) as number) * 3000 + (TIMINGS[test] ?? 1000);
+  // A test of the same name comes first.
+  const isNamed = (test: string) => basename(test).startsWith(basename(path, '.ts'));
+  const cost = (test: string) => (isNamed(test) ? 0 : (away.get(test) as number) * 3000 + (TIMINGS[test] ?? 1000));
   const tests = [...away.keys()].sort((one, other) => cost(one) - cost(other));
   const lines = Array.from(before.split('\n'), (_, nth) => runBy.get(`${path}:${line + nth}`));
   const isRun = (test: string) => lines.some((by) => by === undefined || by.has(test));
   const near = tests.filter((test) => away.get(test) === 1);
   let left = MOST_SLOW_MS;
   const slow = tests.filter((test) => {
-    if (!isInProcess(test)) left -= TIMINGS[test] ?? 1000;
+    if (!isInProcess(test) && !isNamed(test)) left -= TIMINGS[test] ?? 1000;
     return !isInProcess(test) && left > 0;
   });
   return [
