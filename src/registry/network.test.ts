@@ -54,6 +54,22 @@ describe('the networks', () => {
     expect(idsWhere(({ firstBlock }) => Object.keys(firstBlock).length > 0)).toEqual([1]);
   });
 
+  test('the time between blocks, which says how long an answer may be cached, is that of each', () => {
+    const found = Map.groupBy(NETWORKS.values(), ({ blockSeconds }) => blockSeconds);
+    const ids = [...found].map(([seconds, some]) => [seconds, some.map(({ chainId }) => chainId)]);
+    expect(Object.fromEntries(ids)).toEqual({
+      0.25: [42_161],
+      0.4: [1329],
+      1: [56, 324, 1996, 2741, 2911, 33_139, 42_170, 42_220, 61_166, 98_866, 660_279, 11_124],
+      2: [10, 137, 250, 360, 5000, 8453, 43_114, 59_144, 81_457, 7_777_777, 84_532],
+      3: [1101, 2020, 534_352, 2021],
+      4: [7000],
+      5: [100],
+      6: [1284, 1285, 7700],
+      12: [1, 167_000, 17_000, 11_155_111],
+    });
+  });
+
   test('every network has sound defaults', () => {
     for (const { chainId, name, blockSeconds, maxLagSeconds } of NETWORKS.values()) {
       expect(Number.isSafeInteger(chainId) && name.length > 0).toBe(true);
