@@ -70,6 +70,15 @@ test('at most 10,000 keys are remembered, and one that was deleted is not', asyn
   await cache.stop();
 });
 
+for (const { name, fresh } of ENGINES)
+  test(`keys are not made in a database without a service, on ${name}`, async () => {
+    const url = await fresh();
+    const engine = await openEngine(url, {});
+    await engine.transaction(async (tx) => tx.run('CREATE TABLE other (id INTEGER)', []));
+    await expect(openAccounts(url, { mustExist: true })).rejects.toThrow('has no tables yet');
+    await engine.close();
+  });
+
 for (const engine of ENGINES) {
   describe(`accounts on ${engine.name}`, () => {
     let url: string;

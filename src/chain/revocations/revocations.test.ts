@@ -47,4 +47,6 @@ test('a wallet that was asked about comes first, whichever turn it is, and one t
     at(pause);
     expect(await isDue()).toBe(true);
   }
+  queue.clearBackoff(first);
+  expect(queue.postpone(first)).toBe(0);
 });
