@@ -9,13 +9,13 @@ import { REGISTRIES, type Registry } from './registries.ts';
 type CheckRequest = RequestOf<CheckOperation>;
 
 /** The parameters that say how and when, not what. */
-type Options = Pick<CheckRequest, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain'>;
+export type CheckOptions = Pick<CheckRequest, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain'>;
 
 /** The parameters that are part of the question. */
 export type QuestionParam = 'to' | 'from' | 'delegate' | 'vault' | 'contract' | 'tokenId' | 'rights';
 
 /** A parameter that is in neither does not compile. */
-type Read = Exclude<keyof CheckRequest, QuestionParam | keyof Options> extends never ? CheckRequest : never;
+type Read = Exclude<keyof CheckRequest, QuestionParam | keyof CheckOptions> extends never ? CheckRequest : never;
 
 /** The question of parameters that were read by the declaration of its check: they are those that its scope and registry need. */
 export function buildQuestion(
@@ -36,5 +36,5 @@ export function buildQuestion(
 export function splitQuestion({ version, scope }: CheckOperation, request: Read) {
   const { wallets } = REGISTRIES[version];
   const question = buildQuestion(version, scope, request[wallets.from], request[wallets.to], request);
-  return { question, options: request as Options };
+  return { question, options: request as CheckOptions };
 }

@@ -203,6 +203,9 @@ async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: n
 const areAnswered = (texts: readonly string[]) => texts.every((text) => text.startsWith('{"result"'));
 
 /** The answers to questions about one chain. */
+// Another field of a question does not compile until it is read here.
+handled({} as Omit<ChainQuestion, 'chainId' | 'question'>);
+
 async function answerChain(
   { mode, service, failed }: Batch,
   chainId: number,
@@ -216,10 +219,7 @@ async function answerChain(
   const { store, onDenied, onUnread } = service;
   const values = await store.checkMany(
     chainId,
-    rows.map(({ chainId: _, question, ...rest }) => {
-      handled(rest);
-      return question;
-    }),
+    rows.map(({ question }) => question),
     pin.at,
   );
   return rows.map(({ question }, turn) => {

@@ -4,7 +4,7 @@ import { arrayText, booleanText, type JsonText, writerFor } from '../../api/json
 import { handled } from '../../api/operation.ts';
 import type { CheckOperation } from '../../api/operations.ts';
 import type { NumberMode } from '../../api/params.ts';
-import { splitQuestion } from '../../api/question.ts';
+import { type CheckOptions, splitQuestion } from '../../api/question.ts';
 import type { Registry } from '../../api/registries.ts';
 import { readRequest } from '../../api/request.ts';
 import { explanation } from '../../api/responses.ts';
@@ -23,10 +23,12 @@ import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
 
+// Another option does not compile until it is read here.
+handled({} as Omit<CheckOptions, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain'>);
+
 export async function answerCheck(operation: CheckOperation, { query, request, service }: Call): Promise<Answer> {
   const { question, options } = splitQuestion(operation, readRequest(operation, {}, query));
-  const { chainId, block, timestamp, numbers: mode, explain, ...rest } = options;
-  handled(rest);
+  const { chainId, block, timestamp, numbers: mode, explain } = options;
   requireServed(chainId, operation.version, service.chainIds);
   const isExplained = explain === 'true';
   const { store } = service;

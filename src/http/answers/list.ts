@@ -1,6 +1,6 @@
 // Answers lists: the delegations of a wallet, streamed whole or a page at a time. They are read a stretch at a time.
 
-import { handled } from '../../api/operation.ts';
+import { handled, type RequestOf } from '../../api/operation.ts';
 import type { ListOperation } from '../../api/operations.ts';
 import { badRequest } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
@@ -51,23 +51,38 @@ export async function answerList(operation: ListOperation, call: Call): Promise<
   return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(requested.list.chainId)) : answer();
 }
 
+// Another parameter does not compile until it is read here.
+handled(
+  {} as Omit<
+    RequestOf<ListOperation>,
+    | ('wallet' | 'chainId' | 'block' | 'timestamp' | 'limit' | 'cursor' | 'direction' | 'type' | 'contract')
+    | ('rights' | 'unrestricted' | 'detail' | 'types' | 'numbers')
+  >,
+);
+
 function readList(operation: ListOperation, { path, query, service }: Call) {
   const { version, budget } = operation;
-  const { wallet, chainId, block, timestamp, limit, cursor: text, ...how } = readRequest(operation, path, query);
-  const { direction, type, contract, rights, unrestricted, detail, types, numbers, ...rest } = how;
-  handled(rest);
+  const request = readRequest(operation, path, query);
+  const { wallet, chainId, block, timestamp, direction, limit, numbers, cursor: text } = request;
+  const { type, contract, rights } = request;
   requireServed(chainId, version, service.chainIds);
-  const filter = filterOf({ type, contract, rights, unrestricted: hasRights(version) ? unrestricted : undefined });
+  const unrestricted = hasRights(version) ? request.unrestricted : undefined;
+  const filter = filterOf({ type, contract, rights, unrestricted });
   /** Everything that decides what is in the list: a cursor is valid in its own list only. */
-  const identity = [chainId, version, wallet, block, timestamp, direction, type, contract, filter.rights].join();
-  const cursor = text === undefined ? null : readPlace(text, identity);
+  const identity = () => [chainId, version, wallet, block, timestamp, direction, type, contract, filter.rights].join();
+  const cursor = text === undefined ? null : readPlace(text, identity());
   if (cursor !== null && direction !== undefined && cursor.after.side !== direction) throw badCursor();
-  const written = { mode: numbers, hasStandardTypes: hasStandardTypes(types, service) };
   return {
     list: { chainId, version, wallet, ...(direction && { direction }) },
     matches: matcherOf(filter),
-    isDetailed: detail === 'full',
-    format: { ...written, version, chainId, wallet: walletBytes(wallet) },
+    isDetailed: request.detail === 'full',
+    format: {
+      mode: numbers,
+      hasStandardTypes: hasStandardTypes(request.types, service),
+      version,
+      chainId,
+      wallet: walletBytes(wallet),
+    },
     asOf: { block, timestamp },
     budget,
     /** The page size; undefined for the whole list. */
@@ -93,14 +108,11 @@ interface ListFilter {
 }
 
 /** `unrestricted`: only those without rights. */
-export function filterOf({
-  unrestricted,
-  ...filter
-}: ListFilter & { readonly unrestricted: 'true' | 'false' | undefined }): ListFilter {
-  if (unrestricted !== 'true') return filter;
-  if (filter.rights !== undefined)
-    throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
-  return { ...filter, rights: NO_RIGHTS };
+export function filterOf(given: ListFilter & { readonly unrestricted: 'true' | 'false' | undefined }): ListFilter {
+  const { type, contract, rights, unrestricted } = given;
+  if (unrestricted !== 'true') return { type, contract, rights };
+  if (rights !== undefined) throw badRequest([{ parameter: 'unrestricted', detail: 'cannot be combined with rights' }]);
+  return { type, contract, rights: NO_RIGHTS };
 }
 
 /** Null if all of them are wanted. */
@@ -151,7 +163,7 @@ async function begin(requested: Requested, { request, query, service, caller }: 
   const { body, next } = await page(scan, beginLong, limit, cursor?.after, request.signal);
   if (next !== null) {
     const place = { chosen: [at], chain: 0, section: 0, after: listPositionText(next) };
-    setNext(headers, query, pageCursorText(place, identity));
+    setNext(headers, query, pageCursorText(place, identity()));
   }
   return isKnown ? notModified(headers) : { status: 200, headers, body };
 }

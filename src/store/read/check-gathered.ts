@@ -52,10 +52,12 @@ const decodePosition = (row: Row) => decodeNumber(row[col.position]);
 /** The lookups of a question: one at least. */
 function encodeLookups({ chainId, question }: HeadQuestion, keys: readonly DelegationKey[], hash: IndexHash) {
   const [hot, from] = [hash.hot(chainId, question.to), encodeHex(question.from)];
-  const hashes = keys.length === 0 ? [NO_KEY] : keys.map(hash.key);
-  const lookups = hashes.map((key): Param[] => [chainId, hot, key, from, null]);
-  if (keys.some(({ version }) => hasUnnamedRevocations(version))) lookups.at(-1)?.splice(-1, 1, encodeHex(question.to));
-  return lookups;
+  if (keys.length === 0) return [[chainId, hot, NO_KEY, from, null]];
+  const hasV1 = keys.some(({ version }) => hasUnnamedRevocations(version));
+  return keys.map((key, nth): Param[] => {
+    const to = hasV1 && nth === keys.length - 1 ? encodeHex(question.to) : null;
+    return [chainId, hot, hash.key(key), from, to];
+  });
 }
 
 export function createCheckGathered(
@@ -64,7 +66,7 @@ export function createCheckGathered(
   hash: IndexHash,
 ): (questions: readonly HeadQuestion[]) => Promise<(HeadResult | StoreError)[]> {
   return async (questions) => {
-    const asked = questions.map((one) => ({ ...one, keys: grantingKeys(one.question) }));
+    const asked = questions.map(({ chainId, question }) => ({ chainId, question, keys: grantingKeys(question) }));
     const lookups = asked.flatMap((one) => encodeLookups(one, one.keys, hash));
     const read = await states.many(GATHERED, (sql) => readMany(sql, [], lookups), decodePosition);
     const unsettled = new Set<number>();
@@ -72,9 +74,14 @@ export function createCheckGathered(
     for (const row of read.rows) {
       if (GATHERED.decodeCommit(row) !== null) continue;
       const position = decodePosition(row);
-      const key = () => decodeKey(decodeNumber(row[col.version]) as Version, row);
-      if (decodeFlag(row[col.unsettled])) unsettled.add(position);
-      else found.getOrInsertComputed(position, () => []).push(decodeHeld(key(), row));
+      if (decodeFlag(row[col.unsettled])) {
+        unsettled.add(position);
+        continue;
+      }
+      const held = decodeHeld(decodeKey(decodeNumber(row[col.version]) as Version, row), row);
+      const others = found.get(position);
+      if (others === undefined) found.set(position, [held]);
+      else others.push(held);
     }
     let end = 0;
     return asked.map(({ chainId, question, keys }) => {
@@ -97,7 +104,9 @@ const MOST = 64;
 /** A statement that runs for longer no longer holds back the questions behind it. */
 const SLOW_MS = 20;
 
-type Waiting<Q, A> = PromiseWithResolvers<A> & { readonly question: Q };
+interface Waiting<Q, A> extends Pick<PromiseWithResolvers<A>, 'resolve' | 'reject'> {
+  readonly question: Q;
+}
 
 /**
  * A question that finds no statement under way is sent at once. The others wait until that statement returns and go together, so
@@ -151,8 +160,6 @@ export function gather<Q, A>(
 
   return (question) => {
     if (!isBusy) return send(() => one(question));
-    const own = { question, ...Promise.withResolvers<A>() };
-    waiting.push(own);
-    return own.promise;
+    return new Promise((resolve, reject) => waiting.push({ question, resolve, reject }));
   };
 }
