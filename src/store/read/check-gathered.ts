@@ -25,12 +25,12 @@ const TYPES: ColumnTypes = { chain: 'bigint', hot: 'bigint', key: 'bigint', from
 /** The key of a question that nothing grants: no span has this hash. */
 const NO_KEY = -1;
 
-/** Returns the rows of the chains, then those of lookups, by their position from 1 on: found spans, and unsettled pairs. */
+/** Returns the rows of the chains $1, then those of lookups, by their position from 1 on: found spans, and unsettled pairs. */
 export const GATHERED = stateStatement(
   ['position', 'unsettled', 'version', ...KEY.names, ...namesOf(PLAIN.expressions)] as const,
   (select) => {
     const chains = `SELECT ${select({ ...STATE, position: 'c.chain', unsettled: '0' })}
-      FROM chain c WHERE c.chain IN (SELECT q.chain FROM q)`;
+      FROM chain c WHERE c.chain = ANY ($1::bigint[])`;
     const cells = { hot: 'q.hot', key: 'q.key', from_addr: 'q.from_addr', chain: 'q.chain' };
     const found = { version: 's.version', ...ofTable('s', KEY.names), ...PLAIN.expressions };
     // OFFSET 0 keeps PostgreSQL from reading the whole index once for all lookups, as it does while a table is small.
@@ -40,7 +40,7 @@ export const GATHERED = stateStatement(
     const unsettled = `SELECT ${select({ position: 'q.position', unsettled: '1' })} FROM q JOIN chain c ON c.chain = q.chain
       WHERE q.to_addr IS NOT NULL AND ${asNumber(isPairUnsettled('postgres', pair, HEAD, 'q.chain'))} = 1`;
     return `WITH q (${Object.keys(TYPES).join(', ')}, position) AS MATERIALIZED (
-        SELECT * FROM unnest(${arrayParams(Object.values(TYPES))}) WITH ORDINALITY)
+        SELECT * FROM unnest(${arrayParams(Object.values(TYPES), 2)}) WITH ORDINALITY)
       ${chains} UNION ALL ${spans} UNION ALL ${unsettled}`;
   },
 );
@@ -68,7 +68,8 @@ export function createCheckGathered(
   return async (questions) => {
     const asked = questions.map(({ chainId, question }) => ({ chainId, question, keys: grantingKeys(question) }));
     const lookups = asked.flatMap((one) => encodeLookups(one, one.keys, hash));
-    const read = await states.many(GATHERED, (sql) => readMany(sql, [], lookups), decodePosition);
+    const chains = `{${[...new Set(questions.map(({ chainId }) => chainId))].join()}}`;
+    const read = await states.many(GATHERED, (sql) => readMany(sql, [chains], lookups), decodePosition);
     const unsettled = new Set<number>();
     const found = new Map<number, HeldDelegation[]>();
     for (const row of read.rows) {
