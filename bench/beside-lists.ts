@@ -58,13 +58,15 @@ async function measureEngine(name: EngineName, bench: Bench): Promise<Latencies>
 
 /** Takes idle and busy rounds in turns. The first of each is a warm-up and does not count. */
 async function measureRounds(server: Server, checks: readonly BenchRequest[], script: string, sizes: Sizes) {
-  const pace = { perSecond: PER_SECOND, seconds: 2 * sizes.seconds };
+  const seconds = 2 * sizes.seconds;
+  const measure = async () =>
+    [...(await paced([{ server, requests: checks }], PER_SECOND * seconds, PER_SECOND)).values()].flat();
   const [idle, beside, rates]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round <= sizes.rounds; round++) {
-    const alone = await paced(server.url, checks, pace);
-    const reader = readLists(server, script, pace.seconds + 2 * LEAD_SECONDS);
+    const alone = await measure();
+    const reader = readLists(server, script, seconds + 2 * LEAD_SECONDS);
     await Bun.sleep(1000 * LEAD_SECONDS);
-    const busy = await paced(server.url, checks, pace);
+    const busy = await measure();
     const rate = await reader;
     if (round === 0) continue;
     idle.push(...alone);

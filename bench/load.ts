@@ -52,20 +52,33 @@ export async function timed(url: string, request: BenchRequest): Promise<number>
   return performance.now() - began;
 }
 
-/** Sends requests at a fixed rate, whether or not responses arrive: a slow server does not get fewer requests. */
-export async function paced(
-  url: string,
-  requests: readonly BenchRequest[],
-  { perSecond, seconds }: { perSecond: number; seconds: number },
-): Promise<number[]> {
-  const under: Promise<number>[] = [];
+interface Asked {
+  readonly server: Server;
+  readonly requests: readonly BenchRequest[];
+}
+
+/**
+ * Sends `many` requests to each server, in turns and at a fixed rate, whether or not responses arrive: a slow server does not get fewer
+ * requests, and noise on the machine meets all alike. Returns the milliseconds of each.
+ */
+export async function paced<A extends Asked>(all: readonly A[], many: number, perSecond: number) {
+  const took = new Map(all.map((one): [A, number[]] => [one, []]));
+  const pause = 1000 / perSecond / all.length;
+  const under = new Set<Promise<unknown>>();
   const began = performance.now();
-  for (let turn = 0; turn < perSecond * seconds; turn++) {
-    const wait = began + (1000 * turn) / perSecond - performance.now();
+  for (let turn = 0; turn < many * all.length; turn++) {
+    const wait = began + pause * turn - performance.now();
     if (wait > 0) await Bun.sleep(wait);
-    under.push(timed(url, requests[turn % requests.length] as BenchRequest));
+    const one = all[turn % all.length] as A;
+    const request = one.requests[Math.floor(turn / all.length) % one.requests.length] as BenchRequest;
+    const asked = timed(one.server.url, request).then((ms) => {
+      took.get(one)?.push(ms);
+      under.delete(asked);
+    });
+    under.add(asked);
   }
-  return Promise.all(under);
+  await Promise.all(under);
+  return took;
 }
 
 /** Reads every response to its end. wrk aborts the requests that are in flight when it stops, which skews long responses. */

@@ -25,6 +25,10 @@ export interface Sizes {
   /** Load on every server before the first measurement: some compile code while they run. */
   readonly warmUpSeconds: number;
   readonly questions: number;
+  /** Checks of different pairs, before the memory is measured. */
+  readonly pairs: number;
+  /** Requests to each server whose latency is measured. */
+  readonly latencies: number;
   /** Approximate number of delegations listed per round. */
   readonly listed: number;
   /** Blocks of the history that only ours indexes, and of the one that Ponder indexes too. */
@@ -48,6 +52,8 @@ export const FULL: Sizes = {
   seconds: 3,
   warmUpSeconds: 10,
   questions: 20_000,
+  latencies: 60_000,
+  pairs: 1_000_000,
   listed: 200_000,
   blocks: 200_000,
   peerBlocks: 40_000,
@@ -66,6 +72,8 @@ export const QUICK: Sizes = {
   seconds: 1,
   warmUpSeconds: 2,
   questions: 2000,
+  latencies: 400,
+  pairs: 5000,
   listed: 40_000,
   blocks: 20_000,
   peerBlocks: 4000,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { benchBackfill } from './backfill.ts';
+import { benchBesideChecks } from './beside-checks.ts';
 import { benchBesideLists } from './beside-lists.ts';
 import { benchBulk } from './bulk.ts';
 import { benchChains } from './chains.ts';
@@ -21,6 +22,7 @@ import { createPeerWorld, type PeerWorld } from './world.ts';
 const PARTS: Readonly<Record<string, Part>> = {
   checks: { about: 'a check: ours, eth_call on a node, a Ponder app, nginx as the floor', run: benchChecks },
   lists: { about: "a wallet's list of 1, 100 and 10,000 delegations: ours and Ponder", run: benchLists },
+  'beside-checks': { about: 'what else is asked, over a check; memory after a million checks', run: benchBesideChecks },
   backfill: { about: "backfill from a node: ours and Ponder's", run: benchBackfill },
   'beside-lists': { about: 'checks while long lists are being sent, on SQLite and PostgreSQL', run: benchBesideLists },
   workers: { about: 'one worker and two', run: benchWorkers },

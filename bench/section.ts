@@ -48,8 +48,8 @@ export interface Bar {
   readonly ours: boolean;
 }
 
-/** By the names of rows and bars. nginx is the floor: neither ours nor a peer. */
-export const isOurs = (name: string) => !/\b(nginx|Ponder|eth_call)\b/.test(name);
+/** By the names of rows and bars. nginx and a check by hand are floors: neither ours nor a peer. */
+export const isOurs = (name: string) => !/\b(nginx|by hand|Ponder|eth_call)\b/.test(name);
 const isPeer = (name: string) => /\b(Ponder|eth_call)\b/.test(name);
 
 /** A chart with a bar for each value. */

@@ -4,6 +4,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
+import { sqlitePath } from '../src/store/sqlite.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { runNginx } from '../test/support/nginx.ts';
 import { MAIN } from '../test/support/serve-process.ts';
@@ -40,6 +41,27 @@ export async function startOurs(options: OursOptions): Promise<Server> {
   const url = await eventually(
     'our service listens',
     async () => /"message":"listening".*?"url":"([^"]+)"/.exec(await Bun.file(log).text())?.[1],
+    { child },
+  );
+  return { url, pid: child.pid, [Symbol.asyncDispose]: () => stopped(child) };
+}
+
+/** Starts the check that is written by hand. */
+export async function startByHand(databaseUrl: string, key: string, folder: string): Promise<Server> {
+  const port = freePort();
+  const args = [sqlitePath(databaseUrl) ?? '', key, String(port)];
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'by-hand.ts'), ...args], {
+    stdout: openSync(join(folder, 'by-hand.log'), 'w'),
+    stderr: 'inherit',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await eventually(
+    'the check by hand listens',
+    () =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
     { child },
   );
   return { url, pid: child.pid, [Symbol.asyncDispose]: () => stopped(child) };

@@ -39,6 +39,11 @@ export const wrkCommand = (
   ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '20s', '-s', script, url],
 ];
 
+const DONE = `function done(summary)
+  print("bad " .. (summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout))
+end
+`;
+
 /** Writes a wrk script that sends the requests in turn. */
 export function writeScript(file: string, requests: readonly BenchRequest[]): string {
   const text = JSON.stringify;
@@ -60,10 +65,26 @@ function request()
   turn = turn % #requests + 1
   return requests[turn]
 end
-function done(summary)
-  print("bad " .. (summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.timeout))
+${DONE}`,
+  );
+  return file;
+}
+
+/** Writes a wrk script that checks another pair each time. */
+export function writePairScript(file: string, headers: Readonly<Record<string, string>>): string {
+  const fields = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
+  writeFileSync(
+    file,
+    `local function address()
+  local words = {}
+  for word = 1, 5 do words[word] = string.format("%08x", math.random(0, 0xffffffff)) end
+  return "0x" .. table.concat(words)
 end
-`,
+function request()
+  local path = "/registry/v2/check/all?to=" .. address() .. "&from=" .. address()
+  return wrk.format("GET", path, {${fields}})
+end
+${DONE}`,
   );
   return file;
 }

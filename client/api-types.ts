@@ -30,7 +30,7 @@ const INPUTS = new Map<p.Param<unknown>, string>([
 ]);
 
 /** The client sets these by itself. */
-const SET_BY_CLIENT = new Set(['numbers', 'explain', 'detail', 'types']);
+const SET_BY_CLIENT = new Set(['numbers', 'explain', 'proof', 'detail', 'types']);
 
 /** A check has the same names in every version. */
 const RENAMED: Readonly<Record<string, string>> = { delegate: 'to', vault: 'from' };

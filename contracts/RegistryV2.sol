@@ -54,11 +54,17 @@ contract RegistryV2 {
         uint256 amount
     );
 
-    /// Every delegation ever made, by its hash. The amount is 0 if it is not active, 1 if its type has no amount.
-    mapping(bytes32 => Delegation) private delegations;
+    // The order of these variables, and what is in each word, are the storage layout of the deployed registry: the service proves it.
+
+    /// The words of every delegation ever made, by its hash: first 8 bytes of the contract and `from`, last 12 bytes of the contract
+    /// and `to`, rights, token id, amount. `from` is 1 once the delegation was revoked.
+    mapping(bytes32 => bytes32[5]) private delegations;
     /// The hashes of the delegations of a wallet, active or not, for the lists.
     mapping(address => bytes32[]) private outgoing;
     mapping(address => bytes32[]) private incoming;
+
+    uint256 private constant REVOKED = 1;
+    uint256 private constant ADDRESS = type(uint160).max;
 
     function multicall(bytes[] calldata data) external payable returns (bytes[] memory results) {
         results = new bytes[](data.length);
@@ -184,18 +190,25 @@ contract RegistryV2 {
         return active(outgoing[from]);
     }
 
-    /// In the order of the hashes, empty where a hash is not that of an active delegation. Types without an amount have 0.
+    /// In the order of the hashes, empty where a hash is not that of an active delegation.
     function getDelegationsFromHashes(bytes32[] memory hashes) public view returns (Delegation[] memory found) {
         found = new Delegation[](hashes.length);
         for (uint256 i = 0; i < hashes.length; i++) {
-            Delegation memory one = delegations[hashes[i]];
-            if (one.amount == 0) continue;
-            if (one.type_ != Kind.ERC20 && one.type_ != Kind.ERC1155) one.amount = 0;
-            found[i] = one;
+            if (!isActive(hashes[i])) continue;
+            bytes32[5] storage words = delegations[hashes[i]];
+            (uint256 first, uint256 second) = (uint256(words[0]), uint256(words[1]));
+            found[i] = Delegation({
+                type_: Kind(uint8(uint256(hashes[i]))),
+                to: address(uint160(second)),
+                from: address(uint160(first)),
+                rights: words[2],
+                contract_: address(uint160(((first >> 160) << 96) | (second >> 160))),
+                tokenId: uint256(words[3]),
+                amount: uint256(words[4])
+            });
         }
     }
 
-    /// Reads this contract's own storage, whose layout is not that of the deployed registry.
     function readSlot(bytes32 location) public view returns (bytes32 contents) {
         assembly {
             contents := sload(location)
@@ -212,16 +225,29 @@ contract RegistryV2 {
         return id == 0x01ffc9a7;
     }
 
-    /// The larger of the amount granted without rights and the amount granted for these rights.
+    /// The larger of the amount granted without rights and the amount granted for these rights. Types without an amount have 1.
     function amountOf(Delegation memory of_) private view returns (uint256 amount) {
-        if (uint160(of_.from) <= 1) return 0;
+        if (uint160(of_.from) <= REVOKED) return 0;
         bytes32 rights = of_.rights;
         of_.rights = 0;
-        amount = delegations[hashOf(of_)].amount;
+        amount = exactAmountOf(of_);
         if (rights == 0) return amount;
         of_.rights = rights;
-        uint256 specific = delegations[hashOf(of_)].amount;
+        uint256 specific = exactAmountOf(of_);
         if (specific > amount) amount = specific;
+    }
+
+    function exactAmountOf(Delegation memory of_) private view returns (uint256) {
+        bytes32 hash = hashOf(of_);
+        return hasAmount(of_.type_) ? uint256(delegations[hash][4]) : isActive(hash) ? 1 : 0;
+    }
+
+    function hasAmount(Kind kind) private pure returns (bool) {
+        return kind == Kind.ERC20 || kind == Kind.ERC1155;
+    }
+
+    function isActive(bytes32 hash) private view returns (bool) {
+        return uint256(delegations[hash][0]) & ADDRESS > REVOKED;
     }
 
     function hashOf(Delegation memory of_) private pure returns (bytes32) {
@@ -231,22 +257,33 @@ contract RegistryV2 {
         return bytes32((uint256(keccak256(packed)) << 8) | uint256(of_.type_));
     }
 
+    /// An amount of 0 revokes. Words that are 0 are not written.
     function set(Delegation memory of_) private returns (bytes32 hash) {
         hash = hashOf(of_);
-        if (delegations[hash].type_ != Kind.NONE) {
-            delegations[hash].amount = of_.amount;
-        } else if (of_.amount > 0) {
-            delegations[hash] = of_;
-            outgoing[of_.from].push(hash);
-            incoming[of_.to].push(hash);
+        bytes32[5] storage words = delegations[hash];
+        uint256 contract_ = uint160(of_.contract_);
+        uint256 first = (contract_ >> 96) << 160;
+        if (of_.amount == 0) {
+            if (!isActive(hash)) return hash;
+            words[0] = bytes32(first | REVOKED);
+        } else {
+            if (words[0] == 0) {
+                outgoing[of_.from].push(hash);
+                incoming[of_.to].push(hash);
+                words[1] = bytes32((contract_ << 160) | uint160(of_.to));
+                if (of_.rights != 0) words[2] = of_.rights;
+                if (of_.tokenId != 0) words[3] = bytes32(of_.tokenId);
+            }
+            words[0] = bytes32(first | uint160(of_.from));
         }
+        if (hasAmount(of_.type_)) words[4] = bytes32(of_.amount);
     }
 
     function active(bytes32[] storage all) private view returns (bytes32[] memory found) {
         uint256 count = 0;
         bytes32[] memory kept = new bytes32[](all.length);
         for (uint256 i = 0; i < all.length; i++) {
-            if (delegations[all[i]].amount > 0) kept[count++] = all[i];
+            if (isActive(all[i])) kept[count++] = all[i];
         }
         found = new bytes32[](count);
         for (uint256 i = 0; i < count; i++) found[i] = kept[i];

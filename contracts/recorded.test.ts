@@ -15,7 +15,7 @@ import { type Checkpoint, MAINNET, RECORDINGS, type Recording, storageRoots } fr
 const [V1, V2] = [MAINNET.registries[1] as Address, MAINNET.registries[2]];
 
 test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
-  'recording %s: the same calls produce the same logs, answers, lists, and storage of v1',
+  'recording %s: the same calls produce the same logs, answers, lists and storage',
   async (name, recording) => {
     const evm = await startEvm();
     try {
@@ -33,10 +33,12 @@ test.each(RECORDINGS.map((recording) => [recording.name, recording] as const))(
           const recorded = tx.logs.map(({ address, topics, data }) => [address.toLowerCase(), topics, data]);
           if (JSON.stringify(logs) !== JSON.stringify(recorded)) counts.different.push(`logs of ${tx.hash}`);
         }
-        const root = roots.get(block.number);
-        const { storageHash } = (await evm.rpc.call('eth_getProof', [V1, [], 'latest'])) as { storageHash: string };
-        counts.roots += root === undefined ? 0 : 1;
-        if (root !== undefined && root !== storageHash) counts.different.push(`storage of v1 at ${block.number}`);
+        for (const [position, root] of (roots.get(block.number) ?? []).entries()) {
+          const params = [[V1, V2][position], [], 'latest'];
+          const { storageHash } = (await evm.rpc.call('eth_getProof', params)) as { storageHash: string };
+          counts.roots++;
+          if (root !== storageHash) counts.different.push(`storage of v${position + 1} at ${block.number}`);
+        }
         const checkpoint = recording.checkpoints.find(({ blockNumber }) => blockNumber === block.number);
         if (checkpoint === undefined) continue;
         await compareAnswers(evm, recording, checkpoint, counts);

@@ -286,6 +286,21 @@ for (const engine of ENGINES) {
       expect(typesOf(await again.received(1))).toEqual(['ended']);
     });
 
+    test('a chain that does not answer is asked again at the next poll, not before', async () => {
+      const { chainId } = await newServed(store);
+      let reads = 0;
+      const changes: Store['changes'] = (query) => {
+        reads++;
+        return store.changes(query);
+      };
+      const streams = createChangeStreams({ perAddress: 1, perKey: 1 }, { ...TIMES, pollMs: 600_000 });
+      const { url } = serve([chainId], { store: { ...store, changes }, streams });
+      const reader = await open(url, `chainId=${chainId}`);
+      expect(typesOf(await reader.received(1))).toEqual(['problem']);
+      for (let turn = 0; turn < 20; turn++) await fetch(`${url}/ready`);
+      expect(reads).toBe(1);
+    });
+
     test('a chain that becomes stale is reported once, and again when it answers', async () => {
       const chain = await chainWithPast();
       let now = NOW;

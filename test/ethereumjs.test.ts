@@ -12,7 +12,7 @@ import { createProviderPool } from '../src/chain/rpc/provider-pool.ts';
 import { createRpc, type Rpc } from '../src/chain/rpc/rpc.ts';
 import { answer } from '../src/registry/check.ts';
 import type { Address, Bytes32 } from '../src/registry/delegation.ts';
-import { encodeCall, type RegistryCall } from '../src/registry/registry-call.ts';
+import { encodeCall, type RegistryCall, versionOf } from '../src/registry/registry-call.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { openStore } from '../src/store/open.ts';
@@ -116,7 +116,7 @@ async function startEthereumJs(wallets: readonly Address[]): Promise<EthereumJs>
     const wallet = calls[0]?.[1] as Address;
     if (sender === undefined) throw new Error('There are no more senders.');
     const targets = calls.map((call) => ({
-      to: MAINNET.registries[call[0] === 'v1' ? 1 : 2] as Address,
+      to: MAINNET.registries[versionOf(call)] as Address,
       data: encodeCall(call) as `0x${string}`,
     }));
     const data = encodeFunctionData({ abi: EXECUTE, functionName: 'execute', args: [targets] });

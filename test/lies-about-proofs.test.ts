@@ -515,7 +515,7 @@ describe('a header', () => {
 });
 
 test('a node that hangs only when it is asked for receipts is asked once, not for every block', async () => {
-  const world = await createWorld({ blocks: 40, calls: quiet, nodes: 2, timeoutMs: 300 });
+  const world = await createWorld({ blocks: 40, calls: quiet, nodes: 2 });
   await world.rest(2);
   const [silent] = world.nodes as [FakeNode];
   let asked = 0;

@@ -8,7 +8,14 @@ import type { Network } from '../src/registry/network.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { describeHalt, type Halt } from '../src/store/halt.ts';
 import type { CommitInput, Store } from '../src/store/store.ts';
-import { createChainMaker, type FakeBlock, type FakeCall, type FakeNode, Refusal } from './support/fake-node.ts';
+import {
+  createChainMaker,
+  type FakeBlock,
+  type FakeCall,
+  type FakeNode,
+  Refusal,
+  withoutProofs,
+} from './support/fake-node.ts';
 import {
   becomesOtherChain,
   capByBytes,
@@ -245,12 +252,100 @@ describe('5: a restart', () => {
       for (let turn = 0; turn < 3; turn++) await world.rest();
       expect(await disputedIn(world)).toEqual([isGranted.from]);
       expect(typesOf(world)).not.toContain('undisputed');
-      expect(node.calls.get('eth_call')).toBeGreaterThan(0);
+      expect(node.calls.get('eth_getProof')).toBeGreaterThan(0);
       node.fault = null;
       world.one.restart();
       await world.rest();
       expect(await disputedIn(world)).toEqual([]);
       expect(await world.expectRight()).toBeNull();
+    }));
+});
+
+describe('the state of a block is proven', () => {
+  // No node ever returns the revocation's log.
+  const hides = prunedSilently(FIRST + 50, FIRST + 50, true);
+
+  test('and outweighs every opinion of nodes that serve no proofs', () =>
+    inWorld({ history: TAKEN_BACK, nodes: 2 }, async (world, node, second) => {
+      node.fault = hides;
+      second.fault = withoutProofs((question, honest) =>
+        question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : hides(question, honest),
+      );
+      await world.rest();
+      expect((await world.one.follower.auditAnswers([isGranted]))?.wrong).toMatchObject([{ says: 'false' }]);
+      expect(await disputedIn(world)).toEqual([isGranted.from]);
+      // Also when the node that proved it is gone.
+      node.fault = () => new Response('', { status: 503 });
+      for (let turn = 0; turn < 3; turn++) await world.rest();
+      expect(await disputedIn(world)).toEqual([isGranted.from]);
+      node.fault = null;
+      second.fault = null;
+      for (let turn = 0; turn < 3; turn++) await world.rest();
+      expect([await disputedIn(world), await world.expectRight()]).toEqual([[], null]);
+    }));
+
+  test('and what a caller learns from it is compared first, as of the head', () =>
+    inWorld({ history: TAKEN_BACK }, async (world, node) => {
+      node.fault = hides;
+      await world.one.catchUp();
+      const auditor = auditorOf(world);
+      await auditor.run();
+      expect(await disputedIn(world)).toEqual([]);
+      auditor.addContradicted([isGranted]);
+      await auditor.run();
+      expect(await disputedIn(world)).toEqual([isGranted.from]);
+      const [dispute] = (await world.one.store.chain(1))?.disputes ?? [];
+      expect(dispute?.block).toBe(world.chain.at(-1)?.number as number);
+      // Blocks that are final by now do not end it: only the state at its block or later does.
+      for (let turn = 0; turn < 3; turn++) await world.rest();
+      expect(await disputedIn(world)).toEqual([isGranted.from]);
+    }));
+});
+
+describe('a first grant whose log the only node never returns', () => {
+  const hides = prunedSilently(FIRST + 10, FIRST + 10, true);
+  /** It was revoked, so that no check of today shows it. */
+  const inPast = (work: (world: World, node: FakeNode) => Promise<void>) =>
+    inWorld({ history: TAKEN_BACK }, async (world, node) => {
+      node.fault = hides;
+      await world.rest();
+      expect((await world.one.follower.auditAnswers([isGranted]))?.wrong).toEqual([]);
+      await work(world, node);
+    });
+
+  test('shows in the length of its list: everything about the wallet is refused, until the log comes', () =>
+    inPast(async (world, node) => {
+      expect(await world.one.follower.auditLengths()).toEqual({ compared: 1, isEnd: false });
+      expect(await disputedIn(world)).toEqual([V]);
+      const [dispute] = (await world.one.store.chain(1))?.disputes ?? [];
+      const question = { version: 2, list: 'outgoing', wallet: V };
+      expect(dispute).toMatchObject({ delegate: V, statement: { question, says: '2', isProven: true } });
+      for (let turn = 0; turn < 3; turn++) await world.rest();
+      expect(await disputedIn(world)).toEqual([V]);
+      node.fault = null;
+      world.one.restart();
+      await world.rest();
+      expect(await disputedIn(world)).toEqual([]);
+      expect(await wrongAsOf(world)).toBeNull();
+    }));
+
+  test('also where the node serves no proofs', () =>
+    inPast(async (world, node) => {
+      node.fault = withoutProofs(hides);
+      await world.one.follower.auditLengths();
+      expect(await disputedIn(world)).toEqual([V]);
+    }));
+
+  test('and in rounds, a call a minute', () =>
+    inPast(async (world, node) => {
+      const auditor = auditorOf(world);
+      node.calls.clear();
+      for (let minute = 0; minute < 3; minute++) {
+        world.one.clock += 60_000;
+        await auditor.run();
+      }
+      expect(auditor.done.counted).toBe(3);
+      expect(await disputedIn(world)).toEqual([V]);
     }));
 });
 

@@ -23,7 +23,7 @@ export async function use(): Promise<void> {
   const balance = await get('checkErc20V2', { ...wallets, contract: '0x3', numbers: 'string' });
   const text: string | number = typeof balance === 'object' ? balance.result : balance;
   const explained = await get('checkErc721V2', { ...wallets, contract: '0x3', tokenId: '1', explain: 'true' });
-  if (typeof explained === 'object') {
+  if (typeof explained === 'object' && 'delegations' in explained) {
     const since: number | undefined = explained.delegations[0]?.since.block;
     console.log(since);
   }

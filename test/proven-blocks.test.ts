@@ -222,6 +222,17 @@ describe('a single node that lies', () => {
     },
   );
 
+  inWorld('invents a log in a block whose bloom excludes it: it is found out at once', {}, async (world, node) => {
+    const forged = { ...logOfCall(grantCall(E)), removed: false, transactionIndex: '0x0', logIndex: '0x0' };
+    world.grow(1, quiet);
+    const { hash: blockHash } = world.chain.at(-1) as FakeBlock;
+    const place = { blockHash, blockNumber: `0x${(FIRST + 40).toString(16)}`, transactionHash: `0x${'f0'.repeat(32)}` };
+    node.fault = on('eth_getLogs', () => [{ ...forged, ...place }]);
+    await world.one.follower.tick();
+    expect(causeOf(world, 0)).toBe('wrong-data');
+    expect(await world.expectRight()).toBeNull();
+  });
+
   inWorld('lies about an input, with the proof of another block: neither is believed', {}, async (world, node) => {
     const v1 = (name: string, args: (string | boolean)[], direct = true): FakeCall => ({
       call: ['v1', V, name, args],
@@ -270,6 +281,20 @@ describe('history', () => {
     while (await world.one.follower.prove());
     expect(await newest()).toBeUndefined();
     expect((await world.one.store.chain(1))?.provable).toBe(true);
+    await world.close();
+  });
+
+  test('is proven in parts, and no block of one again with the next', async () => {
+    const world = await createWorld({ blocks: 1, calls: quiet });
+    const [node] = world.nodes as [FakeNode];
+    // One block more than a part has.
+    world.grow(LONG, (turn) => (turn >= 500 && turn < 521 ? grants(turn % 2 === 0 ? D : E) : []));
+    await world.rest(3);
+    const receipts = () => node.calls.get('eth_getBlockReceipts') ?? 0;
+    expect(await world.one.follower.prove()).toBe(true);
+    const before = receipts();
+    expect(await world.one.follower.prove()).toBe(false);
+    expect(receipts()).toBe(before + 1);
     await world.close();
   });
 

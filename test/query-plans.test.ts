@@ -14,6 +14,7 @@ import { checkStatement } from '../src/store/read/check.ts';
 import { GATHERED } from '../src/store/read/check-gathered.ts';
 import { checkManyStatement } from '../src/store/read/check-many.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
+import { grantPlacesStatement } from '../src/store/read/grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
 import { decodedRows, listStatement } from '../src/store/read/list.ts';
@@ -97,6 +98,12 @@ function statementsOf(dialect: Dialect['name']): Record<string, string> {
     'the grants of a v1 pair': heldStatement(dialect),
     ...Object.fromEntries(
       [...endBefore, deleteEmpty, ...deleteAfter].map((sql, nth) => [`the end of a pair ${nth}`, sql]),
+    ),
+    ...Object.fromEntries(
+      (['outgoing', 'incoming'] as const).map((side) => [
+        `the list of places of what is ${side}`,
+        grantPlacesStatement(dialect, side),
+      ]),
     ),
     'a rollback': rollBackStatements(dialect)[1] as string,
     'a list': plain(1, false).sql,

@@ -163,6 +163,45 @@ export interface HistoryEntry {
   } | null;
 }
 
+export interface RegistryProof {
+  readonly registry: 1 | 2;
+  readonly address: string;
+  readonly accountProof: readonly string[];
+  readonly storageProof: readonly {
+    readonly key: Hex;
+    readonly value: string;
+    readonly proof: readonly string[];
+    /** What the word is. */
+    readonly means: string;
+  }[];
+}
+
+export interface ProvenAnswer {
+  readonly result: boolean;
+  readonly block: {
+    readonly number: number;
+    readonly hash: Hex;
+    /** Unix seconds. */
+    readonly timestamp: number;
+  };
+  /** The header of the block in RLP: its Keccak hash is the hash of the block. */
+  readonly header: string;
+  readonly proofs: readonly RegistryProof[];
+}
+
+export interface ProvenBalance {
+  readonly result: Balance;
+  readonly block: {
+    readonly number: number;
+    readonly hash: Hex;
+    /** Unix seconds. */
+    readonly timestamp: number;
+  };
+  /** The header of the block in RLP: its Keccak hash is the hash of the block. */
+  readonly header: string;
+  readonly proofs: readonly RegistryProof[];
+}
+
 export interface DelegationV2 {
   /** With `types=standard`, a list has the standard of a token instead of `TOKEN`. */
   readonly type: 'NONE' | 'ALL' | 'CONTRACT' | 'TOKEN' | 'ERC721' | 'ERC20' | 'ERC1155';
@@ -235,14 +274,19 @@ export interface DetailedDelegationV1 {
   };
 }
 
-export type Batch = {
+export interface Batch {
   /** Whether every question was answered. */
   readonly complete: boolean;
   /** The chains of the questions, in the order of their first one. */
   readonly chains: readonly ChainPart[];
   /** In the order of the questions. */
-  readonly answers: readonly ({ readonly result: boolean | Balance } | { readonly problem: Problem })[];
-};
+  readonly answers: readonly (
+    | { readonly result: boolean | Balance }
+    | ProvenAnswer
+    | ProvenBalance
+    | { readonly problem: Problem }
+  )[];
+}
 
 export interface Network {
   readonly chainId: number;
@@ -531,7 +575,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegation[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegation[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkContractAny: {
     readonly params: {
@@ -552,7 +597,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegation[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegation[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkErc721Any: {
     readonly params: {
@@ -575,7 +621,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegation[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegation[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkErc1155Any: {
     readonly params: {
@@ -598,7 +645,8 @@ export interface Operations {
     };
     readonly body:
       | Balance
-      | { readonly result: Balance; readonly delegations: readonly DetailedDelegation[]; readonly block: Block };
+      | { readonly result: Balance; readonly delegations: readonly DetailedDelegation[]; readonly block: Block }
+      | ProvenBalance;
   };
   readonly checkErc20Any: {
     readonly params: {
@@ -619,7 +667,8 @@ export interface Operations {
     };
     readonly body:
       | Balance
-      | { readonly result: Balance; readonly delegations: readonly DetailedDelegation[]; readonly block: Block };
+      | { readonly result: Balance; readonly delegations: readonly DetailedDelegation[]; readonly block: Block }
+      | ProvenBalance;
   };
   readonly listV2: {
     readonly params: {
@@ -665,7 +714,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkContractV2: {
     readonly params: {
@@ -686,7 +736,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkErc721V2: {
     readonly params: {
@@ -709,7 +760,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkErc1155V2: {
     readonly params: {
@@ -732,7 +784,8 @@ export interface Operations {
     };
     readonly body:
       | Balance
-      | { readonly result: Balance; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block };
+      | { readonly result: Balance; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block }
+      | ProvenBalance;
   };
   readonly checkErc20V2: {
     readonly params: {
@@ -753,7 +806,8 @@ export interface Operations {
     };
     readonly body:
       | Balance
-      | { readonly result: Balance; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block };
+      | { readonly result: Balance; readonly delegations: readonly DetailedDelegationV2[]; readonly block: Block }
+      | ProvenBalance;
   };
   readonly listV1: {
     readonly params: {
@@ -795,7 +849,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkContractV1: {
     readonly params: {
@@ -814,7 +869,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkTokenV1: {
     readonly params: {
@@ -835,7 +891,8 @@ export interface Operations {
     };
     readonly body:
       | boolean
-      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block };
+      | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block }
+      | ProvenAnswer;
   };
   readonly checkBatch: {
     readonly params: {
@@ -952,6 +1009,9 @@ export interface ProblemFields {
   /** The operator of this service has not turned token gates on (`OWNERSHIP=on`). */
   readonly 'ownership-off': Record<never, never>;
 
+  /** The operator of this service has not turned proofs on (`PROOFS=on`). */
+  readonly 'proofs-off': Record<never, never>;
+
   /** The `Allow` header lists the methods. */
   readonly 'method-not-allowed': Record<never, never>;
 
@@ -1039,6 +1099,13 @@ export interface ProblemFields {
   readonly 'ownership-unavailable': {
     readonly chainId: number;
     readonly cause: 'no-provider' | 'disputed' | 'overloaded';
+  };
+
+  /** No provider served a proof of the state at this block that leads to its hash (`no-provider`), the state of this chain cannot be proven (`not-provable`), or too many requests wait (`overloaded`). Most nodes keep the state of the newest blocks only: `newestBlock` is the newest one at which a provider just had a proof, or null. */
+  readonly 'proof-unavailable': {
+    readonly chainId: number;
+    readonly cause: 'no-provider' | 'not-provable' | 'overloaded';
+    readonly newestBlock: number | null;
   };
 
   /** The registry, or a provider, contradicts the index about a wallet in the question, and it is not settled yet who is right. Neither true nor false would be certain. Other wallets are answered. */

@@ -2,9 +2,10 @@
 
 import type { Batch, Block, DetailedDelegation as Delegation, Operations } from './api.ts';
 import { type Context, type Query, splitQuery } from './context.ts';
-import { type ProblemError, readProblem } from './errors.ts';
+import { type ProblemError, readProblem, Unproven } from './errors.ts';
 import { readBlock } from './pages.ts';
 import { type CallOptions, type Params, requireBigint } from './request.ts';
+import { type AskedQuestion, readProven, verified } from './verified.ts';
 
 export type Scope = 'all' | 'contract' | 'token' | 'erc721' | 'erc20' | 'erc1155';
 export type Registry = 1 | 2 | 'any';
@@ -48,13 +49,18 @@ export function createChecks(context: Context): { check: Checks; explain: Explai
     scope: Scope,
     { version = scope === 'token' ? 1 : 'any', ...query }: AnyCheckQuery,
     how: Params,
-  ) => {
+  ): Promise<unknown> => {
     const { call, params } = splitQuery(context, query);
     const { from, to, ...rest } = params;
     const wallets = version === 1 ? { delegate: to, vault: from } : { to, from };
     const path = `/registry/${version === 'any' ? version : `v${version}`}/check/${scope}`;
-    return context.send(path, { ...wallets, ...rest, ...how, numbers: 'string' }, call, (body) => {
-      if (how['explain'] === undefined) return readResult(scope, body);
+    const all = { ...wallets, ...rest, numbers: 'string' };
+    if (how['explain'] === undefined) {
+      if (context.verify === undefined) return context.send(path, all, call, (body) => readResult(scope, body));
+      const answer = await context.send(path, { ...all, proof: 'true' }, call, readProven);
+      return verified(context.verify, { ...params, check: scope, version } as AskedQuestion, answer);
+    }
+    const explained = await context.send(path, { ...all, ...how }, call, (body) => {
       const { result, delegations, block } = body as Explained<Scope>;
       return {
         result: readResult(scope, result),
@@ -62,6 +68,12 @@ export function createChecks(context: Context): { check: Checks; explain: Explai
         block: readBlock(block),
       };
     });
+    if (context.verify === undefined) return explained;
+    const { timestamp: _, ...same } = query as Params;
+    const proven = await ask(scope, { ...same, version, block: explained.block.number }, {});
+    if (proven !== explained.result)
+      throw new Unproven('result', `The answer is ${explained.result}, but ${proven} is proven`);
+    return explained;
   };
   const each = (how: Params) =>
     Object.fromEntries(SCOPES.map((scope) => [scope, (query: AnyCheckQuery) => ask(scope, query, how)]));
@@ -97,10 +109,16 @@ export type CheckMany = <const Questions extends readonly Question[]>(
   query: ManyQuery<Questions>,
 ) => Promise<Answers<Questions>>;
 
+/** Of one request whose answers are verified. */
+const MAX_PROVEN = 100;
+
 export function createCheckMany(context: Context): CheckMany {
+  const { verify } = context;
   return async ({ questions, ...rest }) => {
     const { call, params } = splitQuery(context, rest);
     const { chainId: _, ...asOf } = params;
+    if (verify !== undefined && questions.length > MAX_PROVEN)
+      throw new TypeError(`A client that verifies answers asks at most ${MAX_PROVEN} questions at once`);
     const chainOf = ({ chainId = context.defaults.chainId ?? 1 }: Question) => chainId;
     const json = {
       questions: questions.map((question) => {
@@ -109,23 +127,29 @@ export function createCheckMany(context: Context): CheckMany {
         return { ...question, chainId: chainOf(question), ...(tokenId === undefined ? {} : { tokenId: `${tokenId}` }) };
       }),
     };
-    return context.send(
-      '/registry/any/check',
-      { ...asOf, numbers: 'string' },
-      call,
-      (body) => {
-        const { answers, chains } = body as Batch;
-        if (answers.length !== questions.length) throw new TypeError('not as many answers as questions');
-        const blocks = new Map(chains.map((chain) => [chain.chainId, 'block' in chain ? chain.block : undefined]));
-        return answers.map((answer, index) => {
-          if ('problem' in answer) return unanswered(answer.problem, 'result');
-          const question = questions[index] as Question;
-          const block = readBlock(blocks.get(chainOf(question)));
-          return { ok: true, result: readResult(question.check, answer.result), block };
-        }) as never;
-      },
-      json,
-    );
+    const how = { ...asOf, numbers: 'string', ...(verify && { proof: 'true' }) };
+    const read = (body: unknown) => {
+      const { answers, chains } = body as Batch;
+      if (answers.length !== questions.length) throw new TypeError('not as many answers as questions');
+      const blocks = new Map(chains.map((chain) => [chain.chainId, 'block' in chain ? chain.block : undefined]));
+      const rows = answers.map((answer, index) => {
+        if ('problem' in answer) return unanswered(answer.problem, 'result');
+        const question = questions[index] as Question;
+        const block = readBlock('block' in answer ? answer.block : blocks.get(chainOf(question)));
+        return { ok: true, result: readResult(question.check, answer.result), block };
+      });
+      return { rows, answers };
+    };
+    const { rows, answers } = await context.send('/registry/any/check', how, call, read, json);
+    if (verify !== undefined)
+      await Promise.all(
+        questions.map((question, index) => {
+          const answer = answers[index] as Batch['answers'][number];
+          const asked = { ...question, chainId: chainOf(question) } as AskedQuestion;
+          return 'problem' in answer ? undefined : verified(verify, asked, readProven(answer));
+        }),
+      );
+    return rows as never;
   };
 }
 

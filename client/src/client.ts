@@ -3,13 +3,17 @@
 import type { Network } from './api.ts';
 import { Changes, type ChangesQuery } from './changes.ts';
 import { type CheckMany, type Checks, createCheckMany, createChecks, type Explain } from './checks.ts';
-import type { Defaults } from './context.ts';
+import type { Defaults, Verification } from './context.ts';
 import { createLists, type Lists } from './lists.ts';
 import { type CallOptions, createSend, type RequestOptions } from './request.ts';
 import { createWalletBatches, type WalletBatches } from './wallets.ts';
 
 /** Where the service is, and what calls use that do not name their own chain or point in time. */
-export type ClientOptions = RequestOptions & Defaults;
+export type ClientOptions = RequestOptions &
+  Defaults & {
+    /** Verifies every check: an answer that does not prove itself is thrown as `Unproven`. The service needs `PROOFS=on`. */
+    readonly verify?: Verification | undefined;
+  };
 
 /** Whatever is not an answer is thrown: see errors.ts. */
 export interface DelegationsClient extends Lists, WalletBatches {
@@ -27,9 +31,9 @@ export interface DelegationsClient extends Lists, WalletBatches {
   networks(call?: CallOptions): Promise<readonly Network[]>;
 }
 
-export function createClient({ chainId, block, timestamp, ...options }: ClientOptions): DelegationsClient {
+export function createClient({ chainId, block, timestamp, verify, ...options }: ClientOptions): DelegationsClient {
   const defaults = { chainId, block, timestamp };
-  const context = { send: createSend(options), defaults };
+  const context = { send: createSend(options), defaults, verify };
   return {
     url: options.url,
     defaults,

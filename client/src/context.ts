@@ -10,9 +10,26 @@ export interface Defaults extends PointInTime {
   readonly chainId?: number | undefined;
 }
 
+/** How answers are verified. */
+export interface Verification {
+  /** The hash of a block, from a source that you trust, such as your own node. */
+  readonly blockHash: (block: ClaimedBlock) => string | Promise<string>;
+}
+
+/** The block of an answer, as the service names it. */
+export interface ClaimedBlock {
+  readonly chainId: number;
+  readonly number: number;
+  readonly hash: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+}
+
 export interface Context {
   readonly send: Send;
   readonly defaults: Defaults;
+  /** Without it, answers are believed. */
+  readonly verify?: Verification | undefined;
 }
 
 /** What a caller gives for an operation of the API. */

@@ -1,6 +1,7 @@
 // Everything that is not an answer is thrown as one of these errors: unknown is never false.
 
 import type { Problem, ProblemFields } from './api.ts';
+import type { ProofStep } from './verify.js';
 
 export type ProblemType = keyof ProblemFields;
 
@@ -60,6 +61,9 @@ export class BlockNotKept extends ProblemError<'block-not-kept'> {
 export class OwnershipOff extends ProblemError<'ownership-off'> {
   override readonly name = 'OwnershipOff';
 }
+export class ProofsOff extends ProblemError<'proofs-off'> {
+  override readonly name = 'ProofsOff';
+}
 export class MethodNotAllowed extends ProblemError<'method-not-allowed'> {
   override readonly name = 'MethodNotAllowed';
 }
@@ -117,12 +121,27 @@ export class NotYetIndexed extends ProblemError<'not-yet-indexed'> {
 export class OwnershipUnavailable extends ProblemError<'ownership-unavailable'> {
   override readonly name = 'OwnershipUnavailable';
 }
+/** No provider of the service has a proof at this block. */
+export class ProofUnavailable extends ProblemError<'proof-unavailable'> {
+  override readonly name = 'ProofUnavailable';
+}
 export class WalletDisputed extends ProblemError<'wallet-disputed'> {
   override readonly name = 'WalletDisputed';
 }
 
 export class RevocationUnread extends ProblemError<'revocation-unread'> {
   override readonly name = 'RevocationUnread';
+}
+
+/** The service's proof does not show its answer, or it is as of another block than the one that you trust. */
+export class Unproven extends DelegationsError {
+  override readonly name = 'Unproven';
+  /** The first part of the proof that does not hold. */
+  readonly step: ProofStep;
+  constructor(step: ProofStep, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.step = step;
+  }
 }
 
 type ProblemClass = new (problem: Problem, retryAfter: number | null) => ProblemError;
@@ -136,6 +155,7 @@ export const PROBLEM_CLASSES: { readonly [T in ProblemType]: ProblemClass } = {
   'not-indexed': NotIndexed,
   'block-not-kept': BlockNotKept,
   'ownership-off': OwnershipOff,
+  'proofs-off': ProofsOff,
   'method-not-allowed': MethodNotAllowed,
   'request-timeout': RequestTimeout,
   'cursor-gone': CursorGone,
@@ -154,6 +174,7 @@ export const PROBLEM_CLASSES: { readonly [T in ProblemType]: ProblemClass } = {
   'chain-halted': ChainHalted,
   'not-yet-indexed': NotYetIndexed,
   'ownership-unavailable': OwnershipUnavailable,
+  'proof-unavailable': ProofUnavailable,
   'wallet-disputed': WalletDisputed,
   'revocation-unread': RevocationUnread,
 };

@@ -11,6 +11,7 @@ export type {
 export type { Change, Changes, ChangesPage, ChangesQuery } from './changes.ts';
 export type { Answer, CheckQuery, Explained, Question, Registry, ResultOf, Scope } from './checks.ts';
 export { type ClientOptions, createClient, type DelegationsClient } from './client.ts';
+export type { ClaimedBlock, Verification } from './context.ts';
 export * from './errors.ts';
 export type { Delegate, Holder, HoldersPage, ListQuery, Vault } from './lists.ts';
 export type { ChainAnswer, Page, Pages } from './pages.ts';

@@ -5,6 +5,7 @@ import type { CHANGES_OPERATION } from '../../src/api/changes-operation.ts';
 import type { ResponseOf } from '../../src/api/operation.ts';
 import { OPERATIONS } from '../../src/api/operations.ts';
 import { CLIENT_OPERATIONS, CLIENT_PROBLEMS } from '../api-types.ts';
+import { bundledVerifier } from '../bundle-verifier.ts';
 import { formattedApiTypes } from '../formatted-api-types.ts';
 import type { DetailedDelegation, Operations } from '../src/api.ts';
 import type { Registry } from '../src/checks.ts';
@@ -12,6 +13,10 @@ import { PROBLEM_CLASSES } from '../src/errors.ts';
 
 test('are generated from it: run `npm run types -w client` after a change', async () => {
   expect(await Bun.file(`${import.meta.dir}/../src/api.ts`).text()).toBe(formattedApiTypes());
+});
+
+test('and so is the verifier', async () => {
+  expect(await Bun.file(`${import.meta.dir}/../src/verify.js`).text()).toBe(await bundledVerifier());
 });
 
 test('cover every operation but the probes and the document', () => {

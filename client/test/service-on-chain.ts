@@ -50,6 +50,7 @@ export async function startServiceOnChain(): Promise<ServiceOnChain> {
       MAX_LAG_1: '86400',
       [`RPC_URL_${w.DEAD_CHAIN}`]: `http://127.0.0.1:${freePort()}`,
       OWNERSHIP: 'on',
+      PROOFS: 'on',
     });
     await untilIndexed(served.url, Number(await evm.rpc.call('eth_blockNumber', [])));
     let granted = 0;

@@ -9,11 +9,15 @@ import {
   NUMBERS,
   ONE_POINT_IN_TIME,
   ofRegistry,
+  PROOF,
+  PROOF_PROBLEMS,
 } from './registry-operation.ts';
 import { BATCH, BATCH_LINE } from './responses.ts';
 import { arrayOf, type JsonSchema, named, object, type Shape } from './shape.ts';
 
 export const MAX_QUESTIONS = 10_000;
+/** With `proof=true`. */
+export const MAX_PROVEN = 100;
 export const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 /** A body counts as one question for each of so many bytes, if that is more than it has. No question needs as many. */
 export const QUESTION_BYTES = 1024;
@@ -72,8 +76,8 @@ export const BATCH_OPERATION = {
   path: '/registry/any/check',
   summary: `Check up to ${MAX_QUESTIONS.toLocaleString('en')} questions in one request`,
   description:
-    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is a problem. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request, and a body as at least one for each KiB.',
-  params: { ...AS_OF_PARAMS, ...NUMBERS },
+    'Each question is for one registry or both, for any chain, and of any kind. All questions of a chain are answered as of one block, which the answer names. The answers are in the order of the questions. A question that cannot be answered has a problem instead of a result: look at each. If no chain can answer, the response is a problem. Send `Accept: application/x-ndjson` to get a line for each answer as soon as it is known: the last line is `{"complete":…}`, and a response without it is cut off. Without a key, each question counts as a request, and a body as at least one for each KiB. With `proof=true`, a batch has at most 100 questions.',
+  params: { ...AS_OF_PARAMS, ...NUMBERS, ...PROOF },
   rules: [ONE_POINT_IN_TIME],
   requestBody: {
     description:
@@ -90,5 +94,5 @@ export const BATCH_OPERATION = {
     headers: ['X-As-Of-Timestamp'],
     hasETag: false,
   },
-  problems: [...ofRegistry('any').problems, 'no-chain-answered', ...BODY_PROBLEMS],
+  problems: [...ofRegistry('any').problems, 'no-chain-answered', ...BODY_PROBLEMS, ...PROOF_PROBLEMS],
 } as const satisfies OperationBase & { readonly version: 'any' };

@@ -2,7 +2,7 @@
 
 import type { Address } from '../registry/delegation.ts';
 import { SCOPES, type Scope } from '../registry/scopes.ts';
-import { ALL_VERSIONS, hasRights, keepsPlace, type VERSIONS, type Version } from '../registry/versions.ts';
+import { hasRights, keepsPlace, NEWEST_FIRST, type VERSIONS, type Version } from '../registry/versions.ts';
 import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
@@ -16,9 +16,20 @@ import {
   NUMBERS,
   ONE_POINT_IN_TIME,
   ofRegistry,
+  PROOF_PROBLEMS,
   type WalletName,
 } from './registry-operation.ts';
-import { BALANCE, DELEGATION, DETAILED_DELEGATION, explanation, HEALTH, NETWORK, READINESS } from './responses.ts';
+import {
+  BALANCE,
+  DELEGATION,
+  DETAILED_DELEGATION,
+  explanation,
+  HEALTH,
+  NETWORK,
+  PROVEN_ANSWER,
+  PROVEN_BALANCE,
+  READINESS,
+} from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described, type Shape } from './shape.ts';
 import { WALLET_BATCHES, type WalletBatchOperation } from './wallet-batch-operations.ts';
 
@@ -80,11 +91,17 @@ function checkTexts(scope: Scope, { from, to }: Readonly<Record<'from' | 'to', s
   };
 }
 
-type ValueShape<S extends Scope> = (typeof SCOPES)[S]['answersBalance'] extends true ? typeof BALANCE : typeof boolean;
+type IfBalance<S extends Scope, Yes, No> = (typeof SCOPES)[S]['answersBalance'] extends true ? Yes : No;
 
 function checkBody<V extends Registry, S extends Scope>(version: V, scope: S) {
-  const value = (SCOPES[scope].answersBalance ? BALANCE : boolean) as ValueShape<S>;
-  return anyOf(value, described(explanation(version, value), 'With `explain=true`.'));
+  const { answersBalance } = SCOPES[scope];
+  const value = (answersBalance ? BALANCE : boolean) as IfBalance<S, typeof BALANCE, typeof boolean>;
+  const proven = answersBalance ? PROVEN_BALANCE : PROVEN_ANSWER;
+  return anyOf(
+    value,
+    described(explanation(version, value), 'With `explain=true`.'),
+    proven as IfBalance<S, typeof PROVEN_BALANCE, typeof PROVEN_ANSWER>,
+  );
 }
 
 function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: V, scope: S) {
@@ -95,8 +112,9 @@ function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
     ignored.length === 0
       ? ''
       : ` Ignores ${ignored.map((name) => `\`${name}\``).join(' and ')}, which it does not need.`;
+  const shared = ofRegistry(version);
   return {
-    ...ofRegistry(version),
+    ...shared,
     kind: 'check',
     version,
     scope,
@@ -113,6 +131,7 @@ function defineCheck<V extends Registry, S extends ScopeOfRegistry<V>>(version: 
       headers: BLOCK_HEADERS,
       hasETag: true,
     },
+    problems: [...shared.problems, ...PROOF_PROBLEMS],
   } as const satisfies OperationBase & { readonly version: V; readonly scope: S };
 }
 
@@ -273,10 +292,7 @@ export type Operation = RegistryOperation | AnyOperation | BatchOperation | Wall
 /** Both registries first, then the newest version. */
 export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
   ...Object.values(CHECKS.any),
-  ...ALL_VERSIONS.toReversed().flatMap((version) => [
-    LISTS[version],
-    ...(Object.values(CHECKS[version]) as CheckOperation[]),
-  ]),
+  ...NEWEST_FIRST.flatMap((version) => [LISTS[version], ...(Object.values(CHECKS[version]) as CheckOperation[])]),
 ];
 
 export const OPERATIONS: readonly Operation[] = [

@@ -224,6 +224,9 @@ export const detail = choice(
 export const explain = flag(
   '`true` answers with an object: the result, the delegations that grant it in full detail, and the block.',
 );
+export const proof = flag(
+  '`true` answers with an object: the result, its block, and proofs of the words of the registries that it follows from, which anybody can verify against the hash of the block.',
+);
 export const direction = choice(
   ['incoming', 'outgoing'],
   'List only delegations to the wallet (incoming) or from it (outgoing).',

@@ -79,6 +79,11 @@ export const PROBLEMS = {
     title: 'Token gates are off',
     help: 'The operator of this service has not turned token gates on (`OWNERSHIP=on`).',
   },
+  'proofs-off': {
+    status: 404,
+    title: 'Proofs are off',
+    help: 'The operator of this service has not turned proofs on (`PROOFS=on`).',
+  },
   'method-not-allowed': { status: 405, title: 'Method not allowed', help: 'The `Allow` header lists the methods.' },
   'request-timeout': { status: 408, title: 'Request timeout', help: 'The body of the request did not arrive in time.' },
   'too-many-keys': {
@@ -185,6 +190,16 @@ export const PROBLEMS = {
     title: 'Ownership unavailable',
     help: 'Who owns the token at the indexed block is not known: too few providers answered for that block (`no-provider`), they disagree (`disputed`), or too many requests wait for them (`overloaded`). This is not a no. Retry after `Retry-After` seconds.',
     fields: { chainId: s.integer, cause: s.oneOfStrings('no-provider', 'disputed', 'overloaded') },
+  },
+  'proof-unavailable': {
+    status: 503,
+    title: 'Proof unavailable',
+    help: 'No provider served a proof of the state at this block that leads to its hash (`no-provider`), the state of this chain cannot be proven (`not-provable`), or too many requests wait (`overloaded`). Most nodes keep the state of the newest blocks only: `newestBlock` is the newest one at which a provider just had a proof, or null.',
+    fields: {
+      chainId: s.integer,
+      cause: s.oneOfStrings('no-provider', 'not-provable', 'overloaded'),
+      newestBlock: s.nullable(s.count),
+    },
   },
   'wallet-disputed': {
     status: 503,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parseQuery, splitUrl } from './query.ts';
+import { nearest, parseQuery, splitUrl } from './query.ts';
 
 const KNOWN = new Set(['to', 'from', 'chainId', 'tokenId', 'rights']);
 
@@ -8,6 +8,7 @@ describe('the target of a request', () => {
     ['http://host:80/a/b?x=1&y=2', '/a/b', 'x=1&y=2'],
     ['http://host/a', '/a', ''],
     ['http://host', '/', ''],
+    ['http:///a', '/a', ''],
     ['/relative?x', '/relative', 'x'],
     ['/relative?x=http://elsewhere/health', '/relative', 'x=http://elsewhere/health'],
     ['http://host/a?b?c#d', '/a', 'b?c'],
@@ -33,6 +34,13 @@ describe('a query', () => {
     expect(parseQuery('_=123&utm_source=x&utm_=y&utm_x=%E9&_=1', KNOWN).faults).toEqual([]);
   });
 
+  test('tells those who add a time against caches that they need none, and guesses no other name', () => {
+    for (const name of ['t', 'ts', 'cb', 'nocache']) {
+      const [fault] = parseQuery(`${name}=1767225600`, KNOWN).faults;
+      expect(fault?.detail).toStartWith('is not a known parameter; against caches nothing is needed');
+    }
+  });
+
   test('suggests the known name for a typo', () => {
     const { faults } = parseQuery('chainid=137&token=5&form=0x1', KNOWN);
     expect(faults).toEqual([
@@ -40,6 +48,11 @@ describe('a query', () => {
       { parameter: 'token', detail: 'is not a known parameter; did you mean tokenId?' },
       { parameter: 'form', detail: 'is not a known parameter; did you mean from?' },
     ]);
+  });
+
+  test('compares only names of up to 32 characters', () => {
+    const known = 'x'.repeat(32);
+    expect([nearest(`${known.slice(1)}y`, [known]), nearest(`${known}y`, [known])]).toEqual([known, null]);
   });
 
   test('lists what is known where nothing is near', () => {

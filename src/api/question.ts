@@ -9,7 +9,7 @@ import { REGISTRIES, type Registry } from './registries.ts';
 type CheckRequest = RequestOf<CheckOperation>;
 
 /** The parameters that say how and when, not what. */
-export type CheckOptions = Pick<CheckRequest, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain'>;
+export type CheckOptions = Pick<CheckRequest, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain' | 'proof'>;
 
 /** The parameters that are part of the question. */
 export type QuestionParam = 'to' | 'from' | 'delegate' | 'vault' | 'contract' | 'tokenId' | 'rights';

@@ -1,7 +1,7 @@
 // What a path names behind /registry: one version of the registry, or both.
 
 import { type ScopeOf, scopesOf } from '../registry/scopes.ts';
-import { ALL_VERSIONS, VERSIONS, type Version } from '../registry/versions.ts';
+import { ALL_VERSIONS, NEWEST_FIRST, VERSIONS, type Version } from '../registry/versions.ts';
 
 /** `any` asks both: a grant in either counts. It has what v2 has, and v1 revocations can make an answer unknown. */
 export const REGISTRIES = {
@@ -13,7 +13,7 @@ export const REGISTRIES = {
 export type Registry = keyof typeof REGISTRIES;
 
 /** As the documentation lists them. */
-export const REGISTRY_SEGMENTS = (['any', ...ALL_VERSIONS.toReversed()] as const).map((one) => REGISTRIES[one].segment);
+export const REGISTRY_SEGMENTS = (['any', ...NEWEST_FIRST] as const).map((one) => REGISTRIES[one].segment);
 
 export type ScopeOfRegistry<R extends Registry> = ScopeOf<R extends Version ? R : 2>;
 

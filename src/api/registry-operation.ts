@@ -24,7 +24,19 @@ const WALLET_PARAMS = {
 } as const satisfies Readonly<Record<WalletName, ParamUse>>;
 const TARGET_PARAMS = { contract: required(p.contract), tokenId: required(p.tokenId) } as const;
 const RIGHTS_PARAM = { rights: withDefault(p.rights, NO_RIGHTS) } as const;
-export const CHECK_OPTIONS = { ...COMMON_PARAMS, ...NUMBERS, explain: withDefault(p.explain, 'false') } as const;
+export const PROOF = { proof: withDefault(p.proof, 'false') } as const;
+/** Why an answer can have no proof. */
+export const PROOF_PROBLEMS = [
+  'proofs-off',
+  'block-not-kept',
+  'proof-unavailable',
+] as const satisfies readonly ProblemType[];
+export const CHECK_OPTIONS = {
+  ...COMMON_PARAMS,
+  ...NUMBERS,
+  explain: withDefault(p.explain, 'false'),
+  ...PROOF,
+} as const;
 export const CHECK_PARAMS = { ...WALLET_PARAMS, ...TARGET_PARAMS, ...RIGHTS_PARAM, ...CHECK_OPTIONS } as const;
 
 export const ONE_POINT_IN_TIME: Rule = (isGiven) =>

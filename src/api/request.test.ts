@@ -69,6 +69,7 @@ describe('a request', () => {
       timestamp: undefined,
       numbers: 'number',
       explain: 'false',
+      proof: 'false',
     });
     expect(question).toEqual({ version: 1, scope: 'all', to: A, from: B } as never);
   });

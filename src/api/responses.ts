@@ -108,10 +108,41 @@ export const ALL_ANSWERED = s.described(
 /** In a body, for a list of several pages. */
 export const NEXT = s.nullable(s.described(s.string, 'The `cursor` of the next page. Null on the last page.'));
 
+const HEX = s.string;
+/** What `eth_getProof` returns (EIP-1186) of the words of one registry that an answer follows from. */
+export const REGISTRY_PROOF = s.named(
+  'RegistryProof',
+  s.object({
+    registry: s.oneOfIntegers(1, 2),
+    address: HEX,
+    accountProof: s.arrayOf(HEX),
+    storageProof: s.arrayOf(
+      s.object({
+        key: s.bytes32,
+        value: HEX,
+        proof: s.arrayOf(HEX),
+        means: s.described(s.string, 'What the word is.'),
+      }),
+    ),
+  }),
+);
+export const PROVEN_BLOCK = s.object({ number: s.count, hash: s.bytes32, timestamp: s.unixSeconds });
+
+/** The answer to a check with `proof=true`. */
+export const provenAnswer = <Result extends s.Shape<boolean | number | string>>(result: Result) =>
+  s.object({
+    result,
+    block: PROVEN_BLOCK,
+    header: s.described(HEX, 'The header of the block in RLP: its Keccak hash is the hash of the block.'),
+    proofs: s.arrayOf(REGISTRY_PROOF),
+  });
+export const PROVEN_ANSWER = s.named('ProvenAnswer', provenAnswer(s.boolean));
+export const PROVEN_BALANCE = s.named('ProvenBalance', provenAnswer(BALANCE));
+
 /** A part of a batch that cannot be answered. */
 export const REFUSED = s.object({ problem: PROBLEM });
 /** The answer to one question of a batch. */
-const BATCH_RESULT = s.anyOf(s.object({ result: s.anyOf(s.boolean, BALANCE) }), REFUSED);
+const BATCH_RESULT = s.anyOf(s.object({ result: s.anyOf(s.boolean, BALANCE) }), PROVEN_ANSWER, PROVEN_BALANCE, REFUSED);
 const COMPLETE = s.described(s.boolean, 'Whether every question was answered.');
 const BATCH_CHAINS = s.described(
   s.arrayOf(CHAIN_ANSWER),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { inOnePiece, textResponse } from './sized-response.ts';
+import { inOnePiece, onBodySent, streamResponse, textResponse } from './sized-response.ts';
 
 /** What a server answers that responds after a turn of the event loop. */
 async function answerOf(body: string | Uint8Array<ArrayBuffer>, method: string) {
@@ -38,4 +38,18 @@ describe('a response whose body is known', () => {
       expect([headers.get('content-length'), bytes.length]).toEqual([String(body.length), 0]);
     }
   });
+});
+
+test('what was sent of an answer to a HEAD is nothing, whatever a GET would send', () => {
+  const sent: unknown[][] = [];
+  const part = { bytes: 5, onEnd() {} };
+  for (const response of [textResponse('four', {}), streamResponse(new ReadableStream(), part, {})])
+    for (const method of ['GET', 'HEAD']) onBodySent(method, response, (...what) => sent.push([method, ...what]));
+  part.onEnd();
+  expect(sent).toEqual([
+    ['GET', 4, true],
+    ['HEAD', 0, true],
+    ['HEAD', 0, true],
+    ['GET', 5],
+  ]);
 });

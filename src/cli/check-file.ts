@@ -13,6 +13,7 @@ import type { Invocation } from './command.ts';
 import { asBytes, type CsvRow, decodeCell, quoteCell, readCsv } from './csv.ts';
 import { writeWhole } from './output.ts';
 import { createPinnedBlocks, type PinnedBlock, type PinnedBlocks } from './pinned-block.ts';
+import { createProofFile, type ProofFile, type ProvenAnswer } from './proof-file.ts';
 import { type Ask, NO_SERVICE } from './query-target.ts';
 import { chainIdOf, given, readRights, registryOf, rightsOption, scopeOf } from './question-options.ts';
 
@@ -43,10 +44,12 @@ const NAMES = new Map(
     [...(field === 'check' ? [] : [field.toLowerCase()]), ...(OTHER_NAMES[field] ?? [])].map((name) => [name, field]),
   ),
 );
+/** Rows of a request whose answers are proven: a node may take long for each. */
+const PROVEN_AT_ONCE = 25;
 /** Longer than any value. */
 const MAX_CELL = 200;
 
-export async function checkFile(call: Invocation, ask: Ask, file: string): Promise<void> {
+export async function checkFile(call: Invocation, ask: Ask, file: string, proofPath?: string): Promise<void> {
   const strange = ['from', 'to'].filter((name) => call.text(name) !== undefined);
   if (call.isSet('json')) strange.push('json');
   if (strange.length > 0) throw new UsageError(`--${strange[0]} cannot be combined with --csv.`);
@@ -56,6 +59,8 @@ export async function checkFile(call: Invocation, ask: Ask, file: string): Promi
   const progress = startProgress(file === '-' ? null : statSync(file).size);
   const blocks = createPinnedBlocks(call, ask);
   const defaults = defaultsOf(call);
+  const proofs = proofPath === undefined ? null : createProofFile(proofPath);
+  const mostAtOnce = () => Math.min(blocks.mostAtOnce(), proofs === null ? Number.POSITIVE_INFINITY : PROVEN_AT_ONCE);
   let columns: Columns | null = null;
   let [lead, width, rows, troubled, done] = ['', 0, 0, 0, 0];
   for await (const batch of readCsv(stream as unknown as AsyncIterable<Uint8Array>)) {
@@ -68,10 +73,10 @@ export async function checkFile(call: Invocation, ask: Ask, file: string): Promi
     }
     const bytesPerRow = (bytes - done) / batch.rows.length;
     while (left.length > 0) {
-      const piece = left.slice(0, blocks.mostAtOnce());
+      const piece = left.slice(0, mostAtOnce());
       left = left.slice(piece.length);
       const asked = piece.map(({ cells }) => readRow(cells, columns as Columns, width, defaults));
-      for (const [position, { result, error }] of (await answer(asked, ask, blocks)).entries()) {
+      for (const [position, { result, error }] of (await answer(asked, ask, blocks, proofs)).entries()) {
         const { text, cells } = piece[position] as CsvRow;
         if (error !== '') troubled++;
         const missing = separator.repeat(Math.max(0, width - cells.length));
@@ -88,6 +93,7 @@ export async function checkFile(call: Invocation, ask: Ask, file: string): Promi
   // The header of a file without rows.
   await writeWhole(Buffer.from(lead, 'latin1'));
   progress.end(rows);
+  proofs?.end();
   await blocks.confirm();
   if (troubled > 0) {
     process.stderr.write(`${troubled} of ${rows} rows failed. See the error column.\n`);
@@ -164,7 +170,12 @@ const REGISTRY_NAMES = new Map(
 const fault = (error: string): Answered => ({ result: '', error });
 
 /** The answers, chain by chain, each at its pinned block. */
-async function answer(asked: readonly Asked[], ask: Ask, blocks: PinnedBlocks): Promise<Answered[]> {
+async function answer(
+  asked: readonly Asked[],
+  ask: Ask,
+  blocks: PinnedBlocks,
+  proofs: ProofFile | null,
+): Promise<Answered[]> {
   const answered = asked.map((one) => fault(typeof one === 'string' ? one : ''));
   const chains = Map.groupBy(asked.keys(), (position) => (asked[position] as Fields).chainId);
   for (const [chain, positions] of chains) {
@@ -172,7 +183,7 @@ async function answer(asked: readonly Asked[], ask: Ask, blocks: PinnedBlocks): 
     const chainId = p.chainId.read(chain);
     const pinned = chainId instanceof p.Fault ? `chainId ${chainId.detail}` : await blocks.of(chainId);
     const questions = positions.map((position) => asked[position] as Fields);
-    const found = typeof pinned === 'string' ? null : await askBatch(questions, pinned, ask, blocks);
+    const found = typeof pinned === 'string' ? null : await askBatch(questions, pinned, ask, blocks, proofs);
     for (const [turn, position] of positions.entries()) answered[position] = found?.[turn] ?? fault(String(pinned));
   }
   return answered;
@@ -181,8 +192,15 @@ async function answer(asked: readonly Asked[], ask: Ask, blocks: PinnedBlocks): 
 const NO_BATCHES = `The service at --url does not have POST ${BATCH_OPERATION.path}. Update the service, or query its database with DATABASE_URL.`;
 type Batch = ResponseOf<typeof BATCH_OPERATION>;
 
-async function askBatch(questions: readonly Fields[], pinned: PinnedBlock, ask: Ask, blocks: PinnedBlocks) {
-  const path = urlFor(BATCH_OPERATION, { block: pinned.block, numbers: 'string' });
+async function askBatch(
+  questions: readonly Fields[],
+  pinned: PinnedBlock,
+  ask: Ask,
+  blocks: PinnedBlocks,
+  proofs: ProofFile | null,
+) {
+  const how = proofs === null ? {} : { proof: 'true' };
+  const path = urlFor(BATCH_OPERATION, { block: pinned.block, numbers: 'string', ...how });
   const response = await ask(path, JSON.stringify({ questions }));
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemBody> & Partial<Batch>;
   if (!response.ok) {
@@ -197,10 +215,14 @@ async function askBatch(questions: readonly Fields[], pinned: PinnedBlock, ask: 
   const chain = (chains as Batch['chains']).find(({ chainId }) => chainId === pinned.chainId);
   const block = chain !== undefined && 'block' in chain ? chain.block : null;
   if (block !== null) await blocks.requireSame(pinned, block);
-  return (answers as Batch['answers']).map((one) => {
+  return (answers as Batch['answers']).map((one, turn) => {
     if ('problem' in one) return fault(describeProblem(one.problem));
     const result = String(one.result);
     if (block === null || !/^(true|false|\d{1,78})$/.test(result)) throw new UsageError(NO_SERVICE);
+    if (proofs !== null) {
+      if (!('proofs' in one)) throw new UsageError(NO_SERVICE);
+      proofs.add(pinned.chainId, questions[turn] as Fields, one as ProvenAnswer);
+    }
     return { result, error: '' };
   });
 }

@@ -7,8 +7,9 @@ import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
-import { dateOf, whenText, writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { dateOf, whenText, writeOut, writeWhole } from './output.ts';
+import type { ProvenAnswer } from './proof-file.ts';
+import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
 import {
   given,
   paramsOf,
@@ -35,6 +36,9 @@ Prints the same rows with two more columns, result and error; other columns are 
 same block, by hash. If a reorg replaces that block, the command stops with an error: discard its output and run it again.
 Exit code: 0 all rows answered, 2 some rows failed, or a reorg.
 
+With --prove, every answer proves itself against the hash of its block: delegations verify reads the file. The service needs PROOFS=on;
+without a service, the providers of RPC_URL_<chainId> are asked. Most nodes have the state of the newest blocks only.
+
 ${SOURCE_ABOUT} ${STALE_ABOUT}`,
   options: {
     from: { value: '<wallet>', about: 'cold wallet, which delegates' },
@@ -51,6 +55,11 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     any: { about: 'query both registries: a grant in either counts' },
     csv: { value: '<file>', about: 'check every row of a file' },
     json: { about: 'print the answer as JSON, with the delegations that grant it' },
+    prove: {
+      value: '[file]',
+      alone: '-',
+      about: 'print the answer with its proof as JSON, or with --csv, write the proofs of all rows to this file',
+    },
     ...SOURCE_OPTIONS,
   },
   examples: [
@@ -58,26 +67,52 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     'delegations check --from 0xC01d… --to 0x407… --contract 0x5FbD… --type erc721 --token-id 42 --block 18000000',
     'delegations check --from 0xC01d… --to 0x407… --rights vote && echo may vote',
     'delegations check --csv wallets.csv --block 18000000 > answers.csv',
+    'delegations check --from 0xC01d… --to 0x407… --prove > answer.json',
+    'delegations check --csv wallets.csv --block finalized --prove bundle.ndjson > answers.csv',
   ],
   async run(call) {
-    const file = call.text('csv');
-    const path = file === undefined ? urlOf(call) : '';
-    await withSource(call, async (ask) =>
-      file === undefined ? checkOne(await ask(path), call.isSet('json')) : checkFile(call, ask, file),
-    );
+    const [file, proofs] = [call.text('csv'), call.text('prove')];
+    if (proofs !== undefined && file === undefined && call.isSet('json'))
+      throw new UsageError('--prove and --json cannot be combined: --prove prints JSON.');
+    if (proofs === '-' && file !== undefined)
+      throw new UsageError('--prove needs a file with --csv: --prove bundle.ndjson');
+    const asked = file === undefined ? askedOf(call) : null;
+    const work = async (ask: Ask) => {
+      if (file !== undefined) await checkFile(call, ask, file, proofs);
+      else if (asked !== null && proofs !== undefined) await proveOne(asked, ask, proofs);
+      else if (asked !== null) await checkOne(await ask(asked.urlOf({ explain: 'true' })), call.isSet('json'));
+    };
+    await withSource(call, work, { usesProviders: proofs !== undefined });
   },
 };
 
-function urlOf(call: Invocation): string {
+function askedOf(call: Invocation) {
   const version = registryOf(call);
   const [from, to] = [given(call, 'from'), given(call, 'to')];
   if (from === undefined || to === undefined)
     throw new UsageError('--from and --to are required. See delegations check --help.');
   const [contract, tokenId] = [given(call, 'contract'), given(call, 'tokenId')];
-  const operation = checkOf(version, scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId));
+  const scope = scopeOf(call.text('type')?.toLowerCase(), version, contract, tokenId);
+  const operation = checkOf(version, scope);
+  const when = whenOf(call);
   // The API refuses rights where there are none.
-  const params = { ...paramsOf(call, operation), ...whenOf(call), rights: rightsOption(call) };
-  return anyUrl(operation, { ...params, explain: 'true', numbers: 'string' });
+  const params = { ...paramsOf(call, operation), ...when, rights: rightsOption(call) };
+  const { chainId } = when;
+  return {
+    urlOf: (how: object) => anyUrl(operation, { ...params, ...how, numbers: 'string' }),
+    /** As a batch has it. */
+    question: { chainId, version: String(version), check: scope, from, to, contract, tokenId, rights: params.rights },
+  };
+}
+
+/** Prints or writes the question and its proven answer. */
+async function proveOne({ question, urlOf }: ReturnType<typeof askedOf>, ask: Ask, path: string): Promise<void> {
+  const answer = await jsonOf<ProvenAnswer>(await ask(urlOf({ proof: 'true' })));
+  if (!Array.isArray(answer.proofs)) throw new UsageError(NO_SERVICE);
+  if (!isGranted(answer)) process.exitCode = 1;
+  const text = `${JSON.stringify({ question, answer })}\n`;
+  if (path === '-') await writeWhole(text);
+  else await Bun.write(path, text);
 }
 
 async function checkOne(response: Response, asJson: boolean): Promise<void> {

@@ -12,6 +12,8 @@ export interface Option {
   readonly about: string;
   /** The allowed values; any if absent. */
   readonly choices?: readonly string[];
+  /** The value if none is given; otherwise it is an error. */
+  readonly alone?: string;
 }
 
 export interface Invocation {
@@ -48,7 +50,11 @@ export function parseInvocation(command: Command, args: string[], environment: E
   const { name, options = {}, operands: [least, most] = [0, 0] } = command;
   requireKnownOptions(command, args);
   const { values, positionals } = parseArgs({
-    args,
+    args: args.map((word, at) => {
+      const alone = word.startsWith('--') ? options[word.slice(2)]?.alone : undefined;
+      const hasValue = args[at + 1]?.startsWith('--') === false;
+      return alone === undefined || hasValue ? word : `${word}=${alone}`;
+    }),
     allowPositionals: true,
     options: Object.fromEntries(
       Object.entries(options).map(([option, { value }]) => [

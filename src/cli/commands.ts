@@ -13,6 +13,7 @@ import { keys } from './keys.ts';
 import { delegates, history, list, vaults } from './lists.ts';
 import { writeOut } from './output.ts';
 import { api, follow, mcp, migrate, sandbox, serve } from './services.ts';
+import { verify } from './verify.ts';
 import { webhooks } from './webhooks.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -43,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   follow,
   api,
   check,
+  verify,
   vaults,
   delegates,
   list,
@@ -96,7 +98,7 @@ ${words.join('\n')}
   esac
   case "$command $before" in
 ${choices.join('\n')}
-    "import import"|"backup backup"|"check --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+    "import import"|"backup backup"|"verify verify"|"check --csv"|"check --prove") COMPREPLY=($(compgen -f -- "$word")); return ;;
   esac
   [ "$COMP_CWORD" -eq 1 ] && words="${COMMANDS.map(({ name }) => name).join(' ')}"
   COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -1,6 +1,7 @@
 // What a command queries: a running service over HTTP, or a database directly, through the same API.
 
 import { problemText } from '../api/problems.ts';
+import { createProofReader } from '../chain/prove/proof-reader.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
 import { createChangeStreams } from '../http/answers/change-streams.ts';
 import { createLongLists } from '../http/limits/long-lists.ts';
@@ -95,7 +96,7 @@ export async function withSource(
   const app = createApp({
     store,
     chainIds,
-    ...(usesProviders ? { tokens: createTokenReader({ nodes }) } : {}),
+    ...(usesProviders ? { tokens: createTokenReader({ nodes }), proofs: createProofReader({ nodes }) } : {}),
     ...createFreshness(config),
     answerTimeout: config.answerTimeout,
     longLists: createLongLists(),

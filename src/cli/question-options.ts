@@ -35,6 +35,7 @@ const OPTION_OF = {
   wallet: null,
   // The commands ask for every detail, for exact numbers, and page by page.
   explain: null,
+  proof: null,
   detail: null,
   types: null,
   numbers: null,

@@ -15,6 +15,10 @@ import type { AnswerBlock, Change, DetailedDelegation, HistoryEntry } from '../s
 export const uint256Text = (value: bigint, mode: NumberMode) =>
   (mode === 'string' ? `"${value}"` : `${value}`) as JsonText<number | string>;
 
+/** The value that a check answers with. */
+export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
+  typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
+
 export const addressText = (address: Address) => `"${checksummed(address)}"` as JsonText<string>;
 
 /** The type as the interface names it: every token standard is a TOKEN. */

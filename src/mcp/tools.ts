@@ -30,8 +30,8 @@ export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
 
-/** Set by the tools: all numbers are exact, and every answer names its block. */
-const SET_PARAMS: readonly string[] = ['numbers', 'explain'];
+/** Set by the tools: all numbers are exact, and every answer names its block. A model cannot verify a proof. */
+const SET_PARAMS: readonly string[] = ['numbers', 'explain', 'proof'];
 /** Fewer rows than the API sends, as they are read by a model. */
 const ROWS = 50;
 

@@ -3,7 +3,7 @@
 import type { Address, Bytes32, Delegation, DelegationKey, Kind } from './delegation.ts';
 import { isAddress, isBytes32, isUint256, KINDS, MAX_UINT256, NO_RIGHTS } from './delegation.ts';
 import { ALL_SCOPES, SCOPES, type Scope, type ScopeOf, V1_SCOPE } from './scopes.ts';
-import { ALL_VERSIONS, hasRights, neverGrants, type VERSIONS, type Version } from './versions.ts';
+import { hasRights, NEWEST_FIRST, neverGrants, type VERSIONS, type Version } from './versions.ts';
 
 interface Pair {
   /** The cold wallet that would have granted. */
@@ -52,7 +52,6 @@ const PART_OF: { readonly [V in Version]: (question: AnyQuestion) => QuestionOf<
   },
   2: (question) => ({ ...question, version: 2 }),
 };
-const NEWEST_FIRST = ALL_VERSIONS.toReversed();
 
 /** The questions to each registry that a question consists of, the newest version first. */
 export const partsOf = (question: Question | AnyQuestion): Question[] =>

@@ -1,5 +1,6 @@
 // The networks that carry the registries, and the defaults for following each.
 
+import { ADDRESSES, V2_ON_ZKSYNC } from './addresses.ts';
 import type { Address } from './delegation.ts';
 import { ALL_VERSIONS, type Version } from './versions.ts';
 
@@ -31,23 +32,18 @@ export interface Network {
   readonly maxLagSeconds: number;
 }
 
-const V1: Address = '0x00000000000076a84fef008cdabe6409d2fe638b';
-const V2: Address = '0x00000000000000447e69651d841bd8d104bed493';
-/** On chains of the zkSync type an address depends on more than the deployer's salt. */
-const V2_ON_ZKSYNC: Address = '0x0000000059a24eb229eed07ac44229db56c5d797';
-
 type Traits = Partial<Omit<Network, 'chainId' | 'name' | 'blockSeconds' | 'registries' | 'maxLagSeconds'>> & {
   readonly v1?: true;
   readonly zksync?: true;
 };
 
 function network(chainId: number, name: string, blockSeconds: number, { v1, zksync, ...traits }: Traits = {}): Network {
-  const v2 = zksync ? V2_ON_ZKSYNC : V2;
+  const v2 = zksync ? V2_ON_ZKSYNC : ADDRESSES[2];
   return {
     chainId,
     name,
     blockSeconds,
-    registries: v1 ? { 1: V1, 2: v2 } : { 2: v2 },
+    registries: v1 ? { 1: ADDRESSES[1], 2: v2 } : { 2: v2 },
     firstBlock: {},
     testnet: false,
     onDemand: zksync ?? false,

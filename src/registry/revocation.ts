@@ -2,7 +2,7 @@
 
 import type { Address, Delegation } from './delegation.ts';
 import { encodeCall, encodeMulticall, type RegistryCall, revokeCall } from './registry-call.ts';
-import { ALL_VERSIONS, type Version } from './versions.ts';
+import { NEWEST_FIRST, type Version } from './versions.ts';
 
 /** One transaction to a registry. */
 export interface Revocation {
@@ -30,8 +30,7 @@ export function planRevocations(owner: Address, chosen: readonly Delegation[], w
     1: (ofVersion) => inV1(owner, ofVersion, whole),
     2: (ofVersion) => byMulticall(2, ofVersion),
   };
-  const newestFirst = ALL_VERSIONS.toReversed();
-  return newestFirst.flatMap((version) => plans[version](chosen.filter((one) => one.version === version)));
+  return NEWEST_FIRST.flatMap((version) => plans[version](chosen.filter((one) => one.version === version)));
 }
 
 function byMulticall(version: Version, chosen: readonly Delegation[]): Revocation[] {

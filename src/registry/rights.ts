@@ -1,11 +1,12 @@
 // Rights as people write them, and as the registry stores them: a short text in 32 bytes, or a name with an expiry.
 
+import { hexOf } from './bytes.ts';
 import { type Bytes32, NO_RIGHTS } from './delegation.ts';
 
 /** The form that the registry stores; null for a text of more than 32 bytes. */
 export function rightsOf(text: string): Bytes32 | null {
   const bytes = new TextEncoder().encode(text);
-  return bytes.length > 32 ? null : `0x${bytes.toHex().padEnd(64, '0')}`;
+  return bytes.length > 32 ? null : `0x${hexOf(bytes).slice(2).padEnd(64, '0')}`;
 }
 
 /** Marks a right that is written as text in a parameter: text:vote. */

@@ -50,6 +50,7 @@ export type VersionWhere<Row> = { [V in Version]: (typeof VERSIONS)[V] extends R
 
 /** Every version, the oldest first. */
 export const ALL_VERSIONS = Object.keys(VERSIONS).map(Number) as readonly Version[];
+export const NEWEST_FIRST = ALL_VERSIONS.toReversed();
 
 export const hasRights = (version: Version): version is VersionWhere<{ readonly hasRights: true }> =>
   VERSIONS[version].hasRights;

@@ -24,6 +24,7 @@ export function sandboxSettings(environment: Environment, options: { port?: numb
     METRICS_PORT: environment['METRICS_PORT'] || '0',
     LOG_LEVEL: environment['LOG_LEVEL'] || (quiet ? 'error' : 'warn'),
     OWNERSHIP: environment['OWNERSHIP'] || 'on',
+    PROOFS: environment['PROOFS'] || 'on',
     // Receivers are programs on the same machine.
     WEBHOOK_NETWORKS: environment['WEBHOOK_NETWORKS'] || 'loopback',
     // Placeholders, until the local chain and its folder exist.

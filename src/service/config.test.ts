@@ -41,6 +41,7 @@ test('an empty environment gives the defaults', () => {
     webhooks: true,
     webhookNetworks: expect.anything(),
     ownership: false,
+    provesAnswers: false,
     mcp: false,
     chains: new Map(),
     maxLag: new Map(),

@@ -67,6 +67,7 @@ const SERVICE_VARIABLES = [
     'networks that webhooks may deliver to although they are not public: 10.20.0.0/16, loopback, private, link-local',
   ],
   ['OWNERSHIP', 'off', "whether /registry/any/holders reads who owns tokens from the chains' providers: on or off"],
+  ['PROOFS', 'off', "whether checks can be proven (proof=true) by the chains' providers: on or off"],
   ['MCP', 'off', 'whether language models can ask over the Model Context Protocol at /mcp: on or off'],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
   ['DRAIN_DELAY', '0', 'seconds that a stopping process still accepts requests while /ready is 503, 0 to 300'],
@@ -162,6 +163,7 @@ export function readConfig(environment: v.Environment) {
     webhooks: read('WEBHOOKS', v.onOff),
     webhookNetworks: read('WEBHOOK_NETWORKS', WEBHOOK_TARGETS),
     ownership: read('OWNERSHIP', v.onOff),
+    provesAnswers: read('PROOFS', v.onOff),
     mcp: read('MCP', v.onOff),
     // Seconds. Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.
     idleTimeout: read('IDLE_TIMEOUT', v.integer(8, 255)),

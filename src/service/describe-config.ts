@@ -72,9 +72,11 @@ export function configWarnings(environment: Environment, config: Config, follows
     ...(follows && config.chains.size === 0
       ? ['No chain is configured. Set RPC_URL_<chainId>, such as RPC_URL_1=https://node.example']
       : []),
-    ...(!follows && config.ownership && config.chains.size === 0
-      ? ['OWNERSHIP=on needs the providers in this process too. Set RPC_URL_<chainId>.']
-      : []),
+    ...(follows || config.chains.size > 0
+      ? []
+      : [config.ownership && 'OWNERSHIP', config.provesAnswers && 'PROOFS'].flatMap((name) =>
+          name ? [`${name}=on needs the providers in this process too. Set RPC_URL_<chainId>.`] : [],
+        )),
     ...openDoors(config),
     ...exposedPaths(config.databaseUrl).map(
       ({ path, mode }) =>

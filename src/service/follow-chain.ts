@@ -1,6 +1,7 @@
 // Follows one chain: holds its lease, runs its follower and its auditor, and reports their status.
 
 import type { ProviderCause } from '../api/provider-causes.ts';
+import type { Sampled } from '../chain/audit/denied-sample.ts';
 import type { FollowerEvent } from '../chain/compare/context.ts';
 import { type Auditor, createAuditor, runAuditor } from '../chain/follow/auditor.ts';
 import { createFollower, type Follower } from '../chain/follow/follower.ts';
@@ -10,7 +11,6 @@ import { runFollower } from '../chain/follow/run-follower.ts';
 import { troubleOf } from '../chain/rpc/errors.ts';
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { createRpcStats } from '../chain/rpc/rpc-stats.ts';
-import type { Question } from '../registry/check.ts';
 import type { Network } from '../registry/network.ts';
 import type { Store } from '../store/store.ts';
 import type { ChainConfig } from './chain-config.ts';
@@ -123,9 +123,10 @@ export function followChain(network: Network, chain: ChainConfig, store: Store, 
   const measure = createProgressRate();
   return {
     chainId,
-    /** Passes questions that callers asked: those answered no to the auditor, those refused as unread to the follower. */
-    sampleQuestions(denied: readonly Question[], unread: readonly Question[]): void {
+    /** Passes questions that callers asked: those answered no, or against a proof, to the auditor, those refused as unread to the follower. */
+    sampleQuestions({ denied, unread, contradicted }: Sampled): void {
       running?.auditor.addDenied(denied);
+      running?.auditor.addContradicted(contradicted);
       for (const { from, to } of unread) running?.follower.prioritize(from, to);
     },
     /** Resolves once the signal has stopped everything. */

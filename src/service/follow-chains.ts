@@ -50,9 +50,9 @@ async function followUntilStopped(config: Config, counted: Metrics, log: Log): P
     followChain(NETWORKS.get(chainId) as Network, chain, store, log, stopping.signal),
   );
   log('info', 'following', { chainIds: [...chainIds], ...(metrics && { metrics: metrics.url }) });
-  const onDenied = (...[chainId, denied, unread]: ReturnType<DeniedSample['take']>[number]) => {
-    chains.find((chain) => chain.chainId === chainId)?.sampleQuestions(denied, unread);
-    log('debug', 'denied', { chainId, questions: denied.length, unread: unread.length });
+  const onDenied = (...[chainId, sampled]: ReturnType<DeniedSample['take']>[number]) => {
+    chains.find((chain) => chain.chainId === chainId)?.sampleQuestions(sampled);
+    log('debug', 'denied', { chainId, questions: sampled.denied.length, unread: sampled.unread.length });
   };
   process.on('message', (message: unknown) => {
     const { type, denied = [] } = message as { type?: string; denied?: ReturnType<DeniedSample['take']> };

@@ -1,9 +1,11 @@
 // Writes log lines to standard output without ever blocking or ending the process. Lines that find no room are dropped.
 
-import { write, writeSync } from 'node:fs';
+import { fstatSync, write, writeSync } from 'node:fs';
 
 /** PIPE_BUF on Linux: a write up to this size is atomic, so lines of several processes on one pipe do not mix. */
 const ATOMIC_BYTES = 4096;
+/** To a file, every write is. */
+const FILE_BYTES = 65_536;
 /** Lines are collected this long: the hand-over to another thread costs more than a request. */
 const COLLECT_MS = 5;
 /** What may wait for a slow reader or a full disk. */
@@ -22,6 +24,7 @@ const STALLED_MS = 100;
  * queue takes lines again.
  */
 export function createLogOutput(fd: number, onRoomAgain: () => void) {
+  const mostBytes = fstatSync(fd).isFile() ? FILE_BYTES : ATOMIC_BYTES;
   const batches: Buffer[] = [];
   let [open, openBytes, waitingBytes] = ['', 0, 0];
   let [isScheduled, isFull, hasFailed, writingSince] = [false, false, false, Number.POSITIVE_INFINITY];
@@ -80,7 +83,7 @@ export function createLogOutput(fd: number, onRoomAgain: () => void) {
       const size = Buffer.byteLength(line);
       isFull ||= waitingBytes + size > MAX_WAITING_BYTES;
       if (isFull) return false;
-      if (openBytes + size > ATOMIC_BYTES) closeBatch();
+      if (openBytes + size > mostBytes) closeBatch();
       open += line;
       openBytes += size;
       waitingBytes += size;

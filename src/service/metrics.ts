@@ -19,6 +19,7 @@ const COUNTERS = {
   delegations_limiter_fallback_total: [[], 'Requests limited without the shared window.'],
   delegations_log_dropped_lines_total: [[], 'Log lines dropped because standard output is full, closed or not read.'],
   delegations_token_reads_total: [['outcome'], 'Reads of token owners and balances by outcome.'],
+  delegations_proof_reads_total: [['outcome'], 'Proofs of answers by outcome.'],
   delegations_webhook_deliveries_total: [['outcome'], 'Attempts to deliver webhooks by outcome.'],
   delegations_replica_fallback_total: [[], 'Reads that went to the primary although there is a replica.'],
 } as const;

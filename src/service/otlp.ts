@@ -136,7 +136,7 @@ export function createTraces(url: string, config: TelemetryConfig, onError: OnEr
           : sampler.ratio > 0 && Math.random() < sampler.ratio;
       if (!isSampled) return;
       const { id, method, route, status, seconds, problem } = answered;
-      const { chainId, block } = askedOf(route, request, response);
+      const { chainId, block } = askedOf(answered, request);
       const startedAt = Date.now() - 1000 * seconds;
       const add = (bytes: number) => {
         if (waiting.length >= MAX_WAITING) return;

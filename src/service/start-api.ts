@@ -2,9 +2,10 @@
 
 import { openAccounts } from '../accounts/accounts.ts';
 import { createKeyCache } from '../accounts/key-cache.ts';
-import { createSignIn } from '../accounts/sign-in.ts';
+import { createSignIn, type SignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import { createProofReader } from '../chain/prove/proof-reader.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
 import { createChangeStreams } from '../http/answers/change-streams.ts';
 import { clockAhead, clockBehind, lagOf } from '../http/context/freshness.ts';
@@ -13,10 +14,13 @@ import { createAdmission } from '../http/limits/admission.ts';
 import { createLongLists } from '../http/limits/long-lists.ts';
 import { startServer } from '../http/server/server.ts';
 import { openMcpEndpoint } from '../mcp/server.ts';
+import { partsOf } from '../registry/check.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
 import { withReplica } from '../store/replica.ts';
+import { jsonText } from '../store/rows/cells.ts';
+import { once } from '../store/rows/sql.ts';
 import type { ChainState } from '../store/store.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import { type DelivererOptions, startDeliverer } from '../webhooks/deliverer.ts';
@@ -124,25 +128,32 @@ export async function startApi(options: ApiOptions) {
   // Without PUBLIC_URL, the origins are known once the server listens.
   let origins: readonly string[] = config.publicUrl === null ? [] : [config.publicUrl];
   const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-  const signIn = await createSignIn({
-    sessions: accounts.sessions,
-    origins: () => origins,
-    nodes,
-    now: service.now,
-    onDispute: (chainId) => log('error', 'providers disagree about the signature of a sign-in', { chainId }),
-  });
+  const openSignIn = once(() =>
+    createSignIn({
+      sessions: accounts.sessions,
+      origins: () => origins,
+      nodes,
+      now: service.now,
+      onDispute: (chainId) => log('error', 'providers disagree about the signature of a sign-in', { chainId }),
+    }),
+  );
   const tokens = createTokenReader({
     nodes,
     onRead: (outcome) => metrics.count('delegations_token_reads_total', outcome),
     onDispute: (chainId, contract, providers) =>
       log('error', 'providers disagree about a token', { chainId, contract, providers }),
   });
+  const proofs = createProofReader({
+    nodes,
+    onRead: (outcome) => metrics.count('delegations_proof_reads_total', outcome),
+  });
   const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
   const onWebhookChange = ({ type, ...change }: WebhookChange) =>
     log('info', `webhook ${type}`, { ...change, by: 'wallet' });
   const developers = {
     accounts,
-    signIn,
+    // At the first sign-in: what it loads takes as long as a third of the whole start.
+    signIn: { verify: async (...args) => (await openSignIn()).verify(...args) } satisfies SignIn,
     origins: () => origins,
     quota: config.keysPerWallet,
     onKeyChange,
@@ -177,6 +188,7 @@ export async function startApi(options: ApiOptions) {
     ...service,
     ...(config.selfServiceKeys ? { developers } : {}),
     ...(config.ownership ? { tokens } : {}),
+    ...(config.provesAnswers ? { proofs } : {}),
     ...(mcp === null ? {} : { mcp }),
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),
@@ -189,6 +201,11 @@ export async function startApi(options: ApiOptions) {
     onError,
     onDenied: denied.add,
     onUnread: (chainId, question) => denied.add(chainId, question, 'unread'),
+    onContradiction({ question, index, proven, ...evidence }) {
+      const said = { question: jsonText(question), index: String(index), proven: String(proven) };
+      log('error', 'a proof contradicts the index', { ...evidence, ...said });
+      for (const part of partsOf(question)) denied.add(evidence.chainId, part, 'contradicted');
+    },
     onAnswer(answered, request, response) {
       metrics.observe(answered);
       logRequest(answered, request, response);

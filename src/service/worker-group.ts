@@ -2,7 +2,7 @@
 // their metrics and runs the follower.
 
 import { openAccounts } from '../accounts/accounts.ts';
-import { createDeniedSample, type DeniedSample } from '../chain/audit/denied-sample.ts';
+import { createDeniedSample, type DeniedSample, REASONS } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
 import { createLimiter, type Limit, type Limiter, type LimitResult } from '../http/limits/limiter.ts';
 import { listen, serverUrl } from '../http/server/listener.ts';
@@ -73,10 +73,8 @@ function startWorker(number: number, follows: boolean, { limiterOf, metrics, den
       } else {
         last = message;
         metrics.add(message.counts);
-        for (const [chainId, no, unread] of message.denied) {
-          for (const question of no) denied.add(chainId, question);
-          for (const question of unread) denied.add(chainId, question, 'unread');
-        }
+        for (const [chainId, sampled] of message.denied)
+          for (const reason of REASONS) for (const question of sampled[reason]) denied.add(chainId, question, reason);
       }
     },
   });

@@ -3,11 +3,20 @@
 import type { Question } from '../registry/check.ts';
 import type { Address, Bytes32 } from '../registry/delegation.ts';
 
+/** How many delegations a wallet ever granted, or was ever granted: the registry never forgets one in its lists. */
+export interface ListLength {
+  readonly version: 2;
+  readonly list: 'outgoing' | 'incoming';
+  readonly wallet: Address;
+}
+
 /** What a registry answered to a question. */
 export interface Statement {
-  readonly question: Question;
+  readonly question: Question | ListLength;
   /** The answer as text. */
   readonly says: string;
+  /** It follows from the hash of the block. */
+  readonly isProven: boolean;
 }
 
 /** More disputed wallets, or pairs of wallets, halt the chain. */
@@ -17,7 +26,7 @@ export const MAX_DISPUTES = 1000;
 /** A wallet whose delegations providers or the registry contradict. Answers about it are refused until they agree. */
 export interface Dispute {
   readonly vault: Address;
-  /** The other wallet; its lists are refused too. Null if it is unknown. */
+  /** The other wallet; its lists are refused too. Null if it is unknown. The same one if all answers about the wallet are in doubt. */
   readonly delegate: Address | null;
   /** Unix seconds. */
   readonly since: number;
@@ -29,11 +38,19 @@ export interface Dispute {
 /** Whether answers about what a wallet has granted, or the lists of a wallet, are refused. */
 export const findDispute = (
   disputes: readonly Dispute[],
-  about: { readonly from: Address } | { readonly wallet: Address },
+  about: { readonly from: Address; readonly to?: Address } | { readonly wallet: Address },
 ): Dispute | undefined =>
   disputes.find(({ vault, delegate }) =>
-    'from' in about ? vault === about.from : vault === about.wallet || delegate === about.wallet,
+    'from' in about
+      ? vault === about.from || (vault === delegate && vault === about.to)
+      : vault === about.wallet || delegate === about.wallet,
   );
+
+/** The wallets that a statement is about. */
+export const walletsOf = ({ question }: Statement): Pick<Dispute, 'vault' | 'delegate'> =>
+  'list' in question
+    ? { vault: question.wallet, delegate: question.wallet }
+    : { vault: question.from, delegate: question.to };
 
 export type Halt = { readonly since: number } & (
   | {

@@ -105,7 +105,7 @@ export function fenced(engine: Engine, schema: Schema): Engine {
     transaction: (work, timeout) =>
       engine.transaction(async (tx) => {
         const [row] = await tx.rows(version, []);
-        rejectNewer(Number(row?.[0] ?? 0), schema);
+        if (row !== undefined) rejectNewer(Number(row[0]), schema);
         return work(tx);
       }, timeout),
   };

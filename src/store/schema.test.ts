@@ -57,6 +57,10 @@ for (const engine of ENGINES) {
       expect((await codeOf(reader.claim(1, 1)))[0]).toBe('bad-store');
       expect(await reader.chain(1)).toBeNull();
       await reader.close();
+      const opened = await openEngine(url, { readOnly: true });
+      const writing = async () => opened.rows('UPDATE schema_version SET version = 0', []);
+      expect((await codeOf(writing()))[0]).toBe('unavailable');
+      await opened.close();
     });
 
     test('a store that several processes open at once is migrated once', async () => {

@@ -49,3 +49,16 @@ test('accounts of a store that does not exist are an error, and nothing is creat
   );
   expect(existsSync(dirname(path))).toBe(false);
 });
+
+test('a store that is closed ends the writes that have begun, and refuses others', async () => {
+  const url = `sqlite:${temporaryPath('closing.db')}`;
+  const store = await openStore(url);
+  const begun = [1, 2, 3].map((chainId) => store.claim(chainId, 100));
+  const closed = store.close();
+  await expect(store.claim(4, 100)).rejects.toThrow('The store is closed.');
+  await closed;
+  expect((await Promise.all(begun)).map(({ chainId }) => chainId)).toEqual([1, 2, 3]);
+  const again = await openStore(url);
+  expect((await again.chains()).map(({ chainId }) => chainId)).toEqual([1, 2, 3]);
+  await again.close();
+});

@@ -230,10 +230,10 @@ async function inTransaction<T>(writer: Connection, work: (tx: WriteTransaction)
 /** Waits without blocking the thread, because the other writer may be in this thread. */
 async function begin(writer: Connection): Promise<void> {
   const deadline = performance.now() + BUSY_TIMEOUT_MS;
-  await writer.run('PRAGMA busy_timeout = 0', []);
+  writer.run('PRAGMA busy_timeout = 0', []);
   for (;;) {
     try {
-      return await writer.run('BEGIN IMMEDIATE', []);
+      return writer.run('BEGIN IMMEDIATE', []);
     } catch (error) {
       const isBusy = error instanceof SQLiteError && error.code?.startsWith('SQLITE_BUSY');
       if (!isBusy || performance.now() > deadline) throw toStoreError(error);

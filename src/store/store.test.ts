@@ -444,6 +444,14 @@ for (const engine of ENGINES) {
       expect(chain.state.verified).toBe(102);
     });
 
+    test('block 0 can be the verified one', async () => {
+      const chain = await chainIn(store, undefined, 0);
+      await chain.add([block(0), block(1)], { verified: 0 });
+      expect(chain.state.verified).toBe(0);
+      await chain.add([block(1, [], 1)], { rollbackTo: 0 });
+      expect(chain.state.verified).toBe(0);
+    });
+
     test('what a rollback takes away is no longer confirmed, and a lower head was not seen by anybody yet', async () => {
       const chain = await newChain();
       await chain.add([block(100), block(102)], { verified: 102 });

@@ -5,7 +5,7 @@ import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/de
 import type { RegistryEvent } from '../registry/event.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable, Notices, PoolStatus } from './engine.ts';
-import type { Dispute, Halt } from './halt.ts';
+import type { Dispute, Halt, ListLength } from './halt.ts';
 import type { LagSample } from './lag.ts';
 
 export interface BlockRef {
@@ -439,6 +439,15 @@ export interface PrimaryOnly {
     after: LogPosition,
     to: number,
   ): Promise<{ readonly key: DelegationKey; readonly granted: LogPosition }[]>;
+  /** How many v2 delegations a wallet ever granted, or was granted, up to a block. Null if it has thousands of spans. */
+  grantCount(chainId: number, of: Pick<ListLength, 'wallet' | 'list'>, block: number): Promise<number | null>;
+  /** The same of some wallets, without those, in an order of the store's own. `after` is the `next` of the previous page. */
+  grantCounts(
+    chainId: number,
+    list: ListLength['list'],
+    block: number,
+    after: number | null,
+  ): Promise<{ readonly counts: readonly GrantCount[]; readonly next: number | null }>;
   /** Blocks of a range whose time was reported by a log and not checked yet, lowest first. */
   uncheckedTimes(chainId: number, range: { from: number; to: number; limit: number }): Promise<BlockRef[]>;
   /** The newest block of each chain whose logs are not proven. */
@@ -452,6 +461,11 @@ export interface PrimaryOnly {
 
 /** Without members of its own, so that each is declared as one or the other. */
 export type Store = ReplicatedReads & PrimaryOnly;
+
+export interface GrantCount {
+  readonly wallet: Address;
+  readonly count: number;
+}
 
 export interface Revocation {
   readonly vault: Address;

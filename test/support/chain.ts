@@ -7,7 +7,7 @@ import { StoreError } from '../../src/store/errors.ts';
 import type { BlockInput, ChainState, CommitInput, Settlement, Store } from '../../src/store/store.ts';
 import { COLD, CONTRACT, HOT } from './fixtures.ts';
 
-/** The first block of every test chain. */
+/** The first block of a test chain, unless another is given. */
 export const FIRST = 100;
 export const VOTE = `0x${'766f7465'.padEnd(64, '0')}` as const;
 
@@ -28,8 +28,8 @@ export async function failure(work: Promise<unknown>): Promise<StoreError> {
 let chains = 0;
 
 /** Creates a chain, with an unused id unless one is given. */
-export async function newChain(store: Store, chainId = ++chains) {
-  let state: ChainState = await store.claim(chainId, FIRST);
+export async function newChain(store: Store, chainId = ++chains, first = FIRST) {
+  let state: ChainState = await store.claim(chainId, first);
   return {
     chainId,
     get state() {

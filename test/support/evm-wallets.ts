@@ -4,7 +4,7 @@ import { decodeAnswer, encodeCheck } from '../../src/chain/audit/registry-answer
 import type { Rpc } from '../../src/chain/rpc/rpc.ts';
 import type { Question } from '../../src/registry/check.ts';
 import type { Address } from '../../src/registry/delegation.ts';
-import { encodeCall, type RegistryCall } from '../../src/registry/registry-call.ts';
+import { encodeCall, type RegistryCall, versionOf } from '../../src/registry/registry-call.ts';
 import { deploySmartWallet, encodeExecute } from '../../src/sandbox/evm.ts';
 import { MAINNET } from './vectors.ts';
 import { WALLETS } from './wallets.ts';
@@ -14,7 +14,7 @@ export const SMART = WALLETS[2];
 /** The owner, who sends the smart account's transactions. */
 export const OWNER: Address = `0x${'0e'.repeat(20)}`;
 
-const registryOf = ([registry]: RegistryCall) => MAINNET.registries[registry === 'v1' ? 1 : 2] as Address;
+const registryOf = (call: RegistryCall) => MAINNET.registries[versionOf(call)] as Address;
 
 const GAS = '0x2dc6c0';
 

@@ -1,8 +1,8 @@
 // Compares the fake node's storage with our own contract on a real EVM.
 
 import { expect, test } from 'bun:test';
-import { delegateVersionSlot as versionSlot } from '../../src/chain/prove/state.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
+import { delegateVersionSlot as versionSlot } from '../../src/registry/storage.ts';
 import { startEvm } from '../../src/sandbox/evm.ts';
 import { prepareWallets, SMART, send } from './evm-wallets.ts';
 import { createChainMaker, type FakeBlock, type FakeCall, startFakeNode } from './fake-node.ts';

@@ -4,7 +4,7 @@ import { receiptsRoot } from '../../src/chain/prove/receipts.ts';
 import type { Json } from '../../src/chain/rpc/node.ts';
 import type { Address, Bytes32 } from '../../src/registry/delegation.ts';
 import { keccakBytes } from '../../src/registry/keccak.ts';
-import type { RegistryCall } from '../../src/registry/registry-call.ts';
+import { type RegistryCall, versionOf } from '../../src/registry/registry-call.ts';
 import { serveInProcess } from './in-process.ts';
 import { createModel, type Model } from './model.ts';
 import {
@@ -72,6 +72,14 @@ export const NO_ANSWER = Symbol('no answer');
 
 /** Changes the honest answer, throws, or returns its own Response or NO_ANSWER. */
 export type Fault = (question: Question, honest: () => unknown) => unknown;
+
+/** The same of a node that serves no proofs. */
+export const withoutProofs =
+  (fault: Fault): Fault =>
+  (question, honest) => {
+    if (question.method === 'eth_getProof') throw new Refusal(-32_601, 'the method eth_getProof does not exist');
+    return fault(question, honest);
+  };
 
 export interface FakeNode {
   readonly url: string;
@@ -434,7 +442,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
     const history: History = { parent: before, calls: calls.map(({ call }) => call) };
     const transactions: FakeTransaction[] = [];
     for (const { call, direct, joined } of calls) {
-      const [registry, caller, name, args] = call;
+      const [, caller, name, args] = call;
       const before = joined ? transactions.pop() : undefined;
       const selector = name === 'revokeDelegate' ? 'fa352c00' : name === 'revokeSelf' ? '219044b0' : '00000000';
       const argument = typeof args[0] === 'string' ? word(args[0]) : '';
@@ -442,7 +450,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
       transactions.push({
         hash: hashOf(transactions.length.toString(16).padStart(56, 'f')),
         from: isDirect ? (caller as Address) : `0x${'ee'.repeat(20)}`,
-        to: isDirect ? (MAINNET.registries[registry === 'v1' ? 1 : 2] as Address) : RELAY,
+        to: isDirect ? (MAINNET.registries[versionOf(call)] as Address) : RELAY,
         input: isDirect ? `0x${selector}${argument}` : '0x12345678',
         logs: [...(before?.logs ?? []), logOfCall(call)],
       });
@@ -454,7 +462,7 @@ export function createChainMaker(first: number, seconds = 12, start = 1_700_000_
       transactions,
     };
     const { proof, ...state } = stateOf(history);
-    const stateRoot = () => stateRootOf(stateAfter(history), MAINNET.registries[1] as Address);
+    const stateRoot = () => stateRootOf(stateAfter(history));
     const sealed = isProvable
       ? { ...sealedHeader(content, stateRoot(), { extraData: serialHash, isBloomFull }), proof }
       : { hash: serialHash };
@@ -489,5 +497,5 @@ export const stateOf = (history: History): Pick<Required<FakeBlock>, 'v1State' |
   },
   check: (data) => answerOf(stateAfter(history), data),
   storage: (slot) => storedWord(stateAfter(history), slot),
-  proof: (address, slots) => proofOf(stateAfter(history), MAINNET.registries[1] as Address, address, slots),
+  proof: (address, slots) => proofOf(stateAfter(history), address, slots),
 });

@@ -1,7 +1,7 @@
 // A Merkle Patricia trie with proofs, for fake nodes.
 
-import { decodeRlp } from '../../src/chain/prove/rlp.ts';
-import { trieRoot } from '../../src/chain/prove/trie.ts';
+import { decodeRlp } from '../../src/proof/rlp.ts';
+import { trieRoot } from '../../src/proof/trie.ts';
 import type { Bytes32 } from '../../src/registry/delegation.ts';
 import { keccakBytes } from '../../src/registry/keccak.ts';
 

@@ -22,7 +22,7 @@ export async function following(
     storeOf?: (store: Store) => Store;
   },
 ) {
-  const { clock, timeoutMs = 5000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
+  const { clock, timeoutMs = 60_000, sharedStore, storeOf = (one) => one, network = MAINNET, ...options } = more;
   const store = sharedStore ?? (await openStore(`sqlite:${temporaryPath('following.db')}`));
   const urls = nodes.map(({ url }) => url);
   const start = (): Follower =>

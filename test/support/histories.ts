@@ -10,7 +10,7 @@ import {
   MAX_UINT256,
 } from '../../src/registry/delegation.ts';
 import type { RegistryEvent } from '../../src/registry/event.ts';
-import type { RegistryCall } from '../../src/registry/registry-call.ts';
+import { type RegistryCall, versionOf } from '../../src/registry/registry-call.ts';
 import type { Model } from './model.ts';
 import { type Argument, CALLS, CONTRACTS, IDS, RIGHTS, WALLETS } from './wallets.ts';
 
@@ -103,7 +103,8 @@ export const ONCE_WRONG: Step[][] = [
 ];
 
 /** The event that a call emits; one that changes nothing emits one too. */
-export function eventOfCall([registry, caller, name, args]: RegistryCall): RegistryEvent {
+export function eventOfCall(call: RegistryCall): RegistryEvent {
+  const [, caller, name, args] = call;
   const from = caller as Address;
   const [first] = args as [Address];
   if (name === 'revokeAllDelegates') return { type: 'vaultRevoked', from };
@@ -111,7 +112,7 @@ export function eventOfCall([registry, caller, name, args]: RegistryCall): Regis
   if (name === 'revokeSelf') {
     return first === from ? { type: 'unknownRevoked', from } : { type: 'delegateRevoked', from: first, to: from };
   }
-  const version = registry === 'v1' ? 1 : 2;
+  const version = versionOf(call);
   const kind = name.replace('delegateFor', '').replace('delegate', '').toUpperCase() as Kind;
   const middle = args.slice(1, -1) as string[];
   const value = args.at(-1) as string | boolean;

@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dir, '../..');
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   src: [
     'registry',
+    'proof',
     'api',
     'store',
     'chain',

@@ -23,6 +23,7 @@ export function buildClient(): string {
   mkdirSync(folder, { recursive: true });
   for (const file of ['package.json', 'README.md', 'LICENSE']) cpSync(join(ROOT, 'client', file), join(folder, file));
   run(ROOT, 'node', 'node_modules/typescript/bin/tsc', '--project', 'client', '--outDir', join(folder, 'dist'));
+  for (const file of ['verify.js', 'verify.d.ts']) cpSync(join(ROOT, 'client/src', file), join(folder, 'dist', file));
   run(folder, 'npm', 'pack', '--ignore-scripts', '--silent');
   return folder;
 }

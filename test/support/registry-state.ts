@@ -1,11 +1,20 @@
-// Computes the state of both registries at the end of a block, for a fake node: checks, lists, and the storage of v1 with proofs.
+// Computes the state of both registries at the end of a block, for a fake node: checks, lists, and the words of their storage that
+// answers depend on, with proofs.
 
-import { encodeRlp, toQuantity } from '../../src/chain/prove/rlp.ts';
-import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../../src/chain/prove/state.ts';
-import type { Address, Bytes32, Delegation, Kind } from '../../src/registry/delegation.ts';
+import { encodeRlp, toQuantity } from '../../src/proof/rlp.ts';
+import { type Address, type Bytes32, type Delegation, delegationId, type Kind } from '../../src/registry/delegation.ts';
 import type { RegistryCall } from '../../src/registry/registry-call.ts';
+import {
+  delegateVersionSlot,
+  grantSlot,
+  listLengthSlot,
+  membershipSlot,
+  vaultVersionSlot,
+} from '../../src/registry/storage.ts';
+import { ALL_VERSIONS, type Version } from '../../src/registry/versions.ts';
 import { buildTrie, type FakeTrie } from './fake-trie.ts';
 import { createModel, type Model } from './model.ts';
+import { MAINNET } from './vectors.ts';
 
 export const word = (value: string | bigint) =>
   typeof value === 'bigint' ? value.toString(16).padStart(64, '0') : value.slice(2).toLowerCase().padStart(64, '0');
@@ -15,10 +24,12 @@ interface RegistryState {
   readonly model: Model;
   /** Revocations by pair, and of everything by wallet. */
   readonly versions: ReadonlyMap<string, number>;
-  /** The words of the v1 registry, and their trie. */
-  readonly storage: Storage;
+  /** Every v2 delegation ever made. */
+  readonly made: ReadonlyMap<string, Delegation>;
+  readonly storage: { readonly [V in Version]: Storage };
 }
 
+/** The words of a registry, and their trie. */
 interface Storage {
   readonly words: ReadonlyMap<string, bigint>;
   readonly trie: FakeTrie;
@@ -48,21 +59,27 @@ export function stateAfter(history: History): RegistryState {
   if (base !== null && missing.every(({ calls }) => calls.length === 0)) return keep(history, base);
   const model = createModel(base?.model.held());
   const versions = new Map(base?.versions);
-  let isChanged = base === null;
+  const made = new Map(base?.made);
+  const changed = new Set(base === null ? ['v1', 'v2'] : []);
   for (const { calls } of missing.reverse()) {
     for (const call of calls) {
       model.call(call);
       const revoked = revokedBy(call);
       if (revoked !== null) versions.set(revoked, (versions.get(revoked) ?? 0) + 1);
-      isChanged ||= call[0] === 'v1';
+      changed.add(call[0]);
+      const granted = grantedBy(call);
+      if (granted !== null) made.set(delegationId(granted), granted);
     }
   }
-  let storage = isChanged ? null : (base?.storage ?? null);
+  const same = { 1: changed.has('v1') ? null : base?.storage[1], 2: changed.has('v2') ? null : base?.storage[2] };
+  const make = { 1: () => storageOfV1(model, versions), 2: () => storageOfV2(model, made) };
+  let storage: RegistryState['storage'] | null = null;
   const state: RegistryState = {
     model,
     versions,
+    made,
     get storage() {
-      storage ??= storageOf(model, versions);
+      storage ??= { 1: same[1] ?? make[1](), 2: same[2] ?? make[2]() };
       return storage;
     },
   };
@@ -73,6 +90,32 @@ function keep(history: History, state: RegistryState): RegistryState {
   states.set(history, state);
   if (states.size > MOST_STATES) states.delete(states.keys().next().value as History);
   return state;
+}
+
+const V2_CALLS: Readonly<Record<string, readonly [kind: Kind, ...rest: ('contract' | 'tokenId' | 'rights')[]]>> = {
+  delegateAll: ['ALL', 'rights'],
+  delegateContract: ['CONTRACT', 'contract', 'rights'],
+  delegateERC721: ['ERC721', 'contract', 'tokenId', 'rights'],
+  delegateERC20: ['ERC20', 'contract', 'rights'],
+  delegateERC1155: ['ERC1155', 'contract', 'tokenId', 'rights'],
+};
+
+/** The v2 delegation that a call grants; null if it grants none. */
+function grantedBy([registry, from, name, [to, ...args]]: RegistryCall): Delegation | null {
+  const [kind, ...names] = V2_CALLS[name] ?? [];
+  const value = args.at(-1);
+  if (registry !== 'v2' || kind === undefined || value === false || value === '0') return null;
+  const named = Object.fromEntries(names.map((one, at) => [one, args[at]])) as Record<string, string>;
+  return {
+    version: 2,
+    kind,
+    from: from as Address,
+    to: to as Address,
+    contract: (named['contract'] ?? null) as Address | null,
+    tokenId: named['tokenId'] === undefined ? null : BigInt(named['tokenId']),
+    rights: named['rights'] as Bytes32,
+    amount: value === true ? null : BigInt(value as string),
+  };
 }
 
 /** The pair, or the wallet, that a call revokes; null if none. Calls that end nothing count too. */
@@ -95,7 +138,7 @@ const cached = (name: string, make: () => string): string => {
   return slot;
 };
 
-function storageOf(model: Model, versions: ReadonlyMap<string, number>): Storage {
+function storageOfV1(model: Model, versions: ReadonlyMap<string, number>): Storage {
   const words = new Map<string, bigint>();
   for (const [name, count] of versions) {
     const [vault, delegate] = name.split(' ') as [Address, Address?];
@@ -113,7 +156,35 @@ function storageOf(model: Model, versions: ReadonlyMap<string, number>): Storage
       1n,
     );
   }
-  const trie = buildTrie([...words].map(([slot, word]) => [bytesOf(slot), encodeRlp(toQuantity(word))]));
+  return storageOf(words);
+}
+
+/** Without the words that no answer depends on. */
+function storageOfV2(model: Model, made: ReadonlyMap<string, Delegation>): Storage {
+  const words = new Map<string, bigint>();
+  const held = new Map(model.held().map((one) => [delegationId(one), one]));
+  const add = (slot: string, value: bigint) => words.set(slot, (words.get(slot) ?? 0n) + value);
+  for (const [id, key] of made) {
+    const now = held.get(id);
+    words.set(
+      cached(id, () => grantSlot(key)),
+      key.amount === null ? BigInt(now === undefined ? 1 : key.from) : (now?.amount ?? 0n),
+    );
+    add(
+      cached(`from ${key.from}`, () => listLengthSlot(key.from, 'outgoing')),
+      1n,
+    );
+    add(
+      cached(`to ${key.to}`, () => listLengthSlot(key.to, 'incoming')),
+      1n,
+    );
+  }
+  return storageOf(words);
+}
+
+function storageOf(words: ReadonlyMap<string, bigint>): Storage {
+  const present = [...words].filter(([, value]) => value !== 0n);
+  const trie = buildTrie(present.map(([slot, value]) => [bytesOf(slot), encodeRlp(toQuantity(value))]));
   return { words, trie };
 }
 
@@ -121,15 +192,20 @@ const bytesOf = (hex: string) => Uint8Array.fromHex(hex.slice(2));
 const NO_BYTES = new Uint8Array();
 const EMPTY_CODE = bytesOf('0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
 
-const accounts = new WeakMap<Storage, FakeTrie>();
+const accounts = new WeakMap<RegistryState['storage'], FakeTrie>();
+const ADDRESSES = MAINNET.registries as { readonly [V in Version]: Address };
+const storageAt = ({ storage }: RegistryState, address: string): Storage | null =>
+  ALL_VERSIONS.map((version) => (address.toLowerCase() === ADDRESSES[version] ? storage[version] : null)).find(
+    Boolean,
+  ) ?? null;
 
-/** The accounts of a chain: the v1 registry, and another one. */
-function accountsOf({ storage }: RegistryState, registry: Address): FakeTrie {
+/** The accounts of a chain: the registries, and another one. */
+function accountsOf({ storage }: RegistryState): FakeTrie {
   const account = (root: string) => encodeRlp([toQuantity(1), NO_BYTES, bytesOf(root), EMPTY_CODE]);
   let trie = accounts.get(storage);
   if (trie === undefined) {
     trie = buildTrie([
-      [bytesOf(registry), account(storage.trie.root)],
+      ...ALL_VERSIONS.map((version) => [bytesOf(ADDRESSES[version]), account(storage[version].trie.root)] as const),
       [bytesOf(`0x${'77'.repeat(20)}`), account(buildTrie([]).root)],
     ]);
     accounts.set(storage, trie);
@@ -137,29 +213,36 @@ function accountsOf({ storage }: RegistryState, registry: Address): FakeTrie {
   return trie;
 }
 
-export const stateRootOf = (state: RegistryState, registry: Address): Bytes32 => accountsOf(state, registry).root;
+export const stateRootOf = (state: RegistryState): Bytes32 => accountsOf(state).root;
 
 /** What `eth_getProof` returns. */
-export function proofOf(state: RegistryState, registry: Address, address: Address, asked: readonly Bytes32[]) {
-  const isRegistry = address.toLowerCase() === registry;
+export function proofOf(state: RegistryState, address: Address, asked: readonly Bytes32[]) {
+  const storage = storageAt(state, address);
   return {
     address,
-    accountProof: accountsOf(state, registry).prove(bytesOf(address)),
+    accountProof: accountsOf(state).prove(bytesOf(address)),
     storageProof: asked.map((key) => ({
       key,
-      value: isRegistry ? storedWord(state, key) : '0x0',
-      proof: isRegistry ? state.storage.trie.prove(bytesOf(key)) : [],
+      value: storedWord(state, key, address),
+      proof: storage?.trie.prove(bytesOf(key)) ?? [],
     })),
   };
 }
 
-/** The value of a slot of the v1 registry. */
-export const storedWord = ({ storage }: RegistryState, slot: string): string =>
-  `0x${word(storage.words.get(`0x${word(slot)}`) ?? 0n)}`;
+/** The value of a slot of a registry. */
+export const storedWord = (state: RegistryState, slot: string, address: string = ADDRESSES[1]): string =>
+  `0x${word(storageAt(state, address)?.words.get(`0x${word(slot)}`) ?? 0n)}`;
 
 /** The registries' answer to a check or a list of v2; null for any other call. */
-export const answerOf = ({ model }: RegistryState, data: string): string | null =>
-  checkOf(model, data) ?? v2ListOf(model, data);
+export const answerOf = (state: RegistryState, data: string): string | null =>
+  checkOf(state.model, data) ?? v2ListOf(state.model, data) ?? slotsOf(state, data);
+
+/** The words that v2's `readSlots` returns; null for any other call. */
+function slotsOf(state: RegistryState, data: string): string | null {
+  if (!data.startsWith('0x61451a30')) return null;
+  const [, , ...slots] = data.slice(10).match(/.{64}/g) ?? [];
+  return listData(slots.map((slot) => storedWord(state, `0x${slot}`, ADDRESSES[2]).slice(2)));
+}
 
 /** What each v1 getter lists, and how it encodes a row. */
 const GETTERS: Readonly<Record<string, readonly [kind: Kind, row: (one: Delegation) => string]>> = {

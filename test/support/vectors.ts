@@ -76,9 +76,9 @@ const ROOTS = await Promise.all(
   ),
 );
 
-/** The storage root of the genuine v1 registry after each block of a recording. */
-export const storageRoots = (name: string): ReadonlyMap<number, string> =>
-  new Map(ROOTS[['a', 'b', 'c'].indexOf(name)].storage.map(([block, v1]: [number, string]) => [block, v1]));
+/** The storage roots of the genuine registries, v1 and v2, after each block of a recording. */
+export const storageRoots = (name: string): ReadonlyMap<number, readonly string[]> =>
+  new Map(ROOTS[['a', 'b', 'c'].indexOf(name)].storage.map(([block, ...roots]: [number, string]) => [block, roots]));
 
 /** Those that are replayed block by block: a fast run does so with the smallest only. */
 export const REPLAYED = RECORDINGS.filter(({ name }) => !process.env['TEST_FAST'] || name === 'c');

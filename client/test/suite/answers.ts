@@ -5,10 +5,12 @@ import {
   BadRequest,
   ChainNotReady,
   type Change,
+  type ClaimedBlock,
   createClient,
   NotAToken,
   NotYetIndexed,
   UnknownChain,
+  Unproven,
 } from 'delegations-client';
 import { ensure, equal, rejects } from './assert.ts';
 import type { Cases, Servers } from './suite.ts';
@@ -64,6 +66,40 @@ export const ANSWERS: Cases = {
       [await check.token({ ...pair(FINN), ...next, version: 1 }), await check.erc721({ ...pair(CLEO), ...next })],
       [true, false],
     );
+  },
+
+  async 'a client that verifies gives the same answers, each proven, and throws what is not of a trusted block'({
+    url,
+  }) {
+    const seen: number[] = [];
+    const blockHash = ({ chainId, hash }: ClaimedBlock) => {
+      seen.push(chainId);
+      return hash;
+    };
+    const trusting = createClient({ url, verify: { blockHash } });
+    const { check } = trusting;
+    equal([await check.all(pair(ADA)), await check.all({ ...pair(BEN), version: 2 })], [true, false]);
+    equal(await check.erc20({ ...pair(DAN), contract: COIN }), MAX - 1n);
+    equal(await check.token({ ...pair(FINN), contract: COLLECTION, tokenId: MAX - 1n, version: 1 }), true);
+    equal(await check.all({ ...pair(ADA, AGENT), rights: 'text:vote' }), true);
+    const { delegations, result } = await trusting.explain.all(pair(ADA));
+    equal([result, delegations.length], [true, 2]);
+    const [yes, no, dead] = await trusting.checkMany({
+      questions: [
+        { check: 'all', ...pair(ADA) },
+        { check: 'erc20', ...pair(BEN), contract: COIN },
+        { check: 'all', ...pair(ADA), chainId: DEAD_CHAIN },
+      ],
+    });
+    equal([yes.ok && yes.result, no.ok && no.result, dead.ok], [true, 0n, false]);
+    equal(seen, Array(8).fill(1));
+    const other = createClient({ url, verify: { blockHash: () => `0x${'11'.repeat(32)}` } });
+    const error = await rejects(other.check.all(pair(ADA)), Unproven);
+    equal(error.step, 'block');
+    await rejects(other.explain.all(pair(ADA)), Unproven);
+    await rejects(other.checkMany({ questions: [{ check: 'all', ...pair(ADA) }] }), Unproven);
+    const many = Array.from({ length: 101 }, () => ({ check: 'all', ...pair(ADA) }) as const);
+    await rejects(trusting.checkMany({ questions: many }), TypeError);
   },
 
   async 'checks of one registry ask that registry'(servers) {

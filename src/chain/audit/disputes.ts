@@ -3,7 +3,7 @@
 
 import type { Question } from '../../registry/check.ts';
 import { hasUnnamedRevocations } from '../../registry/versions.ts';
-import type { Dispute, Statement } from '../../store/halt.ts';
+import { type Dispute, type ListLength, type Statement, walletsOf } from '../../store/halt.ts';
 import type { BlockRef } from '../../store/store.ts';
 import { findAgreedBlock, isOnChain } from '../compare/agreed-block.ts';
 import { compareBlocks } from '../compare/compare-blocks.ts';
@@ -12,6 +12,7 @@ import type { Context } from '../compare/context.ts';
 import { proveByAny } from '../compare/decide-logs.ts';
 import type { Revocations } from '../revocations/revocations.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
+import { createListLengths } from './list-lengths.ts';
 import {
   describeQuestion,
   fetchStatements,
@@ -26,6 +27,7 @@ const RECHECK_AFTER_MS = 60_000;
 export function createDisputes(context: Context, revocations: Revocations) {
   const { network, store, now, onEvent } = context;
   const { chainId } = network;
+  const lengths = createListLengths(context);
   /** The next block to compare. Null if nothing is being compared. */
   let next: number | null = null;
   let notBefore = Number.NEGATIVE_INFINITY;
@@ -33,34 +35,43 @@ export function createDisputes(context: Context, revocations: Revocations) {
   const open = (): readonly Dispute[] => context.state?.disputes ?? [];
 
   /**
-   * Compares our answers with the registry's at the verified block. Refuses the wallets that no provider agrees with us about. Returns
-   * the statements that are wrong, and how many answers could be compared.
+   * Compares our answers with the registry's. Refuses the wallets about which a proof, or every provider, contradicts us. Returns the
+   * statements that are wrong, and how many answers could be compared.
    */
-  async function compare(providers: TickProviders, questions: readonly Question[], lists: readonly WalletList[]) {
+  async function compare(
+    providers: TickProviders,
+    questions: readonly (Question | ListLength)[],
+    lists: readonly WalletList[],
+    at: 'verified' | 'head',
+  ) {
     const [first, ...others] = providers;
-    const block = await context.verifiedBlock();
-    if (block === undefined || context.state === null) return null;
+    const block = at === 'head' ? context.state?.head : await context.verifiedBlock();
+    if (block == null || context.state === null) return null;
     const listed = await Array.fromAsync(lists, (list) => questionsOfList(network, store, first.node, block, list));
-    const ask = async ({ node }: Provider, about: readonly Question[]) => {
+    const ask = async ({ node }: Provider, about: readonly Statement['question'][]) => {
       const statements = await fetchStatements(network, node, block, about).catch(() => []);
       return { statements, wrong: await findDisagreements(network, store, block.number, statements) };
     };
     const answers = await ask(first, [...questions, ...listed.flat()]);
     let { wrong } = answers;
-    for (const other of wrong.length === 0 ? [] : others) {
-      const doubted = wrong.map(({ question }) => question);
+    for (const other of others) {
+      // No opinion outweighs a proof.
+      const doubted = wrong.filter(({ isProven }) => !isProven).map(({ question }) => question);
+      if (doubted.length === 0) break;
       const second = await ask(other, doubted);
-      const agrees = ({ question }: Statement) =>
-        second.statements.some((one) => one.question === question && !second.wrong.includes(one));
+      const agrees = ({ question, isProven }: Statement) =>
+        !isProven && second.statements.some((one) => one.question === question && !second.wrong.includes(one));
       wrong = wrong.filter((one) => !agrees(one));
     }
+    // A block that a reorg has replaced meanwhile shows nothing.
+    const [kept] = await store.blocks(chainId, { from: block.number, to: block.number });
+    if (kept?.hash !== block.hash) return null;
     if (wrong.length > 0) {
       onEvent({ type: 'differs', block: block.number, what: wrong.map(({ question }) => describeQuestion(question)) });
       const since = Math.floor(now() / 1000);
       await context.dispute(
         wrong.map((statement): Dispute => {
-          const { from: vault, to: delegate } = statement.question;
-          return { vault, delegate, since, block: block.number, statement };
+          return { ...walletsOf(statement), since, block: block.number, statement };
         }),
       );
       [next, notBefore] = [null, Number.NEGATIVE_INFINITY];
@@ -140,19 +151,37 @@ export function createDisputes(context: Context, revocations: Revocations) {
   }
 
   async function isAnswered(providers: TickProviders, block: number, statement: Statement): Promise<boolean> {
-    const at = await context.verifiedBlock();
-    if (at === undefined) return false;
-    let isAsked = false;
+    const verified = await context.verifiedBlock();
+    const at = verified !== undefined && block <= verified.number ? verified : context.state?.head;
+    if (at == null) return false;
+    let [isAsked, isAgreed] = [false, false];
     for (const { node } of providers) {
-      const answers = await fetchStatements(network, node, at, [statement.question]).catch(() => []);
-      if (answers.length === 0) continue;
-      if ((await findDisagreements(network, store, at.number, answers)).length === 0) return true;
+      const [answer] = await fetchStatements(network, node, at, [statement.question]).catch(() => []);
+      if (answer === undefined) continue;
+      const agrees = (await findDisagreements(network, store, at.number, [answer])).length === 0;
+      if (answer.isProven) return agrees;
+      // What was proven ends with another proof, or when the index says the same.
+      isAgreed ||= agrees && !statement.isProven;
       isAsked = true;
     }
-    // No provider has the state any more: the index must have come to say what the registry said.
-    const isThere = block <= at.number && !isAsked;
+    if (isAgreed) return true;
+    // No provider has the state any more, or can prove it: the index must have come to say what the registry said.
+    const isThere = block <= at.number && (!isAsked || statement.isProven);
     return isThere && (await findDisagreements(network, store, block, [statement])).length === 0;
   }
 
-  return { compare, recheck, isOpen: () => open().length > 0 };
+  /** Compares the lengths of some wallets' lists. Returns how many, and whether that was the end of a round; null if it is not known. */
+  async function compareLengths(providers: TickProviders) {
+    const block = await context.verifiedBlock();
+    // Of a chain that is indexed in part, earlier grants are unknown.
+    if (block === undefined || context.state === null || context.state.partial) return null;
+    const [{ node }] = providers;
+    const found = await lengths.findDifferent(node, block);
+    if (found === null) return null;
+    const { compared, different, isEnd } = found;
+    if (different.length > 0) await compare(providers, different, [], 'verified');
+    return { compared, isEnd };
+  }
+
+  return { compare, compareLengths, recheck, isOpen: () => open().length > 0 };
 }

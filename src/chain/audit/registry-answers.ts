@@ -1,15 +1,19 @@
 // What an audit asks the registry: checks and whole lists at a block, and where its answers differ from the index.
 
+import { ADDRESSES } from '../../registry/addresses.ts';
 import { answer, asksBalance, type Question, questionFor } from '../../registry/check.ts';
 import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
 import type { Network } from '../../registry/network.ts';
 import { word } from '../../registry/registry-call.ts';
-import { BadReturnDataError, decodeV2List, decodeVaultState } from '../../registry/return-data.ts';
+import { BadReturnDataError, decodeV2List, decodeVaultState, rowsOf } from '../../registry/return-data.ts';
 import { selectorOf } from '../../registry/scopes.ts';
+import { listLengthSlot } from '../../registry/storage.ts';
 import { ALL_VERSIONS, VERSIONS, type Version } from '../../registry/versions.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { Statement } from '../../store/halt.ts';
+import type { ListLength, Statement } from '../../store/halt.ts';
 import type { LogRecord, Store } from '../../store/store.ts';
+import { proveAnswer } from '../prove/prove-answer.ts';
+import { readProven } from '../prove/state.ts';
 import type { BlockId, Node } from '../rpc/node.ts';
 import { nullIfRefused, RpcError } from '../rpc/rpc.ts';
 
@@ -21,8 +25,10 @@ export interface WalletList {
 }
 
 /** For the log and the terminal. */
-export const describeQuestion = ({ version, scope, from, to }: Question): string =>
-  `v${version} ${scope} ${from} to ${to}`;
+export const describeQuestion = (question: Statement['question']): string =>
+  'list' in question
+    ? `v${question.version} length of the ${question.list} list of ${question.wallet}`
+    : `v${question.version} ${question.scope} ${question.from} to ${question.to}`;
 
 /** For each log, a question about its delegation, and the same question about an unrelated delegate. */
 export function questionsAbout(logs: readonly LogRecord[]): Question[] {
@@ -47,12 +53,25 @@ const MAX_LIST = 1000;
 /** Rows of one list that are asked about. */
 const MAX_ROWS = 20;
 
-/** The registries' answers. Those that the node cannot give are left out. */
-export async function fetchStatements(network: Network, node: Node, block: BlockId, asked: readonly Question[]) {
+/** The registries' answers, proven where the node serves proofs. Those that it cannot give are left out. */
+export async function fetchStatements(
+  network: Network,
+  node: Node,
+  block: BlockId,
+  asked: readonly Statement['question'][],
+) {
   const found: Statement[] = [];
+  let left = asked.filter(({ version }) => network.registries[version] !== undefined);
+  for (const question of network.provable === false ? [] : left) {
+    const says = await proveOne(node, block, question).catch(() => null);
+    // A node that does not serve proofs is not asked for each.
+    if (says === null) break;
+    found.push({ question, says, isProven: true });
+  }
+  left = left.slice(found.length);
   for (const version of ALL_VERSIONS) {
     const registry = network.registries[version];
-    const questions = asked.filter((question) => question.version === version);
+    const questions = left.filter((question) => question.version === version && !('list' in question)) as Question[];
     for (let from = 0; registry !== undefined && from < questions.length; from += BATCH) {
       const batch = questions.slice(from, from + BATCH);
       // It may have pruned the state of that block.
@@ -60,11 +79,33 @@ export async function fetchStatements(network: Network, node: Node, block: Block
       for (const [position, data] of (answers ?? []).entries()) {
         const question = batch[position] as Question;
         const value = decodeAnswer(question, data);
-        if (value !== null) found.push({ question, says: String(value) });
+        if (value !== null) found.push({ question, says: String(value), isProven: false });
       }
     }
   }
+  const lengths = left.filter((question) => 'list' in question);
+  const counts = lengths.length === 0 ? null : await readLengths(network, node, block, lengths).catch(nullIfRefused);
+  for (const [position, count] of (counts ?? []).entries())
+    found.push({ question: lengths[position] as ListLength, says: String(count), isProven: false });
   return found;
+}
+
+/** What the state of the block says. Throws if the node does not prove it. */
+async function proveOne(node: Node, block: BlockId, question: Statement['question']): Promise<string> {
+  if (!('list' in question)) return String((await proveAnswer(node, block, question)).result);
+  const slots = [listLengthSlot(question.wallet, question.list)];
+  return String((await readProven(node, ADDRESSES[question.version], slots, block))[0]);
+}
+
+/** The registry's function that returns many words of its storage. */
+const READ_SLOTS = '61451a30';
+
+/** How many delegations the lists of wallets have at a block, as the registry says. */
+export async function readLengths(network: Network, node: Node, block: BlockId, lengths: readonly ListLength[]) {
+  const slots = lengths.map(({ wallet, list }) => listLengthSlot(wallet, list).slice(2));
+  const data = `0x${READ_SLOTS}${word('32')}${word(String(slots.length))}${slots.join('')}`;
+  const [returned = ''] = await node.ethCall(network.registries[2] as Address, [data], block);
+  return rowsOf('slots', returned, ['length']).map(({ length }) => BigInt(`0x${length}`));
 }
 
 /** The statements that the index contradicts. An unsettled revocation is not a contradiction. */
@@ -77,6 +118,11 @@ export async function findDisagreements(
   const wrong: Statement[] = [];
   for (const statement of statements) {
     const { question, says } = statement;
+    if ('list' in question) {
+      const count = await store.grantCount(chainId, question, block);
+      if (count !== null && String(count) !== says) wrong.push(statement);
+      continue;
+    }
     const ours = await store.check(chainId, question, block).catch(nullIfUnread);
     if (ours !== null && String(answer(question, ours.granting)) !== says) wrong.push(statement);
   }

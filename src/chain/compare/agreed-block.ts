@@ -40,7 +40,7 @@ export async function findOther(providers: Providers, { number, hash }: BlockId,
     }),
   );
   const isOther = (header: Header | null | undefined) =>
-    (ours.get(header?.number ?? -1) ?? header?.hash) !== header?.hash;
+    header != null && (ours.get(header.number) ?? header.hash) !== header.hash;
   return providers.find((_, position) => isOther(headers[position])) ?? null;
 }
 

@@ -17,7 +17,7 @@ import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { parseLogs } from '../rpc/node.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';
 import type { Context } from './context.ts';
-import { decideLogs, proveByAny, refute } from './decide-logs.ts';
+import { decideLogs, findDisputes, proveByAny, refute } from './decide-logs.ts';
 import { onlyComparable, toProviderLogs } from './provider-logs.ts';
 
 const grant = { call: ['v2', WALLETS[0], 'delegateAll', [WALLETS[1], NO_RIGHTS, true]], direct: true } as const;
@@ -126,4 +126,11 @@ test('the first receipts that give the root decide, and only if those of all giv
   setFaults(moved, moved);
   await expect(prove()).rejects.toThrow('changed while its receipts were read');
   expect([failures, blamed]).toEqual([1, []]);
+});
+
+test('a dispute about a log that not all have names its wallets, its block, and the time in seconds', async () => {
+  const [vault, delegate] = WALLETS;
+  const at = { ...context, store: {}, now: () => 5999 } as unknown as Context;
+  expect(await findDisputes(at, 101, [logs, logs])).toEqual([]);
+  expect(await findDisputes(at, 101, [logs, []])).toEqual([{ vault, delegate, since: 5, block: 101, statement: null }]);
 });

@@ -1,14 +1,20 @@
 // The audit: what it finds and repairs, which provider it blames, and how many calls a quiet chain costs.
 
 import { describe, expect, test } from 'bun:test';
-import type { FakeNode } from '../../../test/support/fake-node.ts';
+import { type FakeNode, withoutProofs } from '../../../test/support/fake-node.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
 import type { Question } from '../../registry/check.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
+import { type Dispute, walletsOf } from '../../store/halt.ts';
+import type { ChainState } from '../../store/store.ts';
 import { encodeCheck, listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import { createAuditor } from './auditor.ts';
+
+const SAYS_YES = withoutProofs((question, honest) =>
+  question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest(),
+);
 
 /** A world whose history was read, and read again, from a node that kept one log in `share` back all the while. */
 async function withGaps(share: number) {
@@ -128,10 +134,8 @@ describe('the audit of answers', () => {
       expect(wrong.length).toBeGreaterThan(0);
       const { halt, disputes = [] } = (await store.chain(1)) ?? {};
       expect(halt).toBeNull();
-      const pairOf = ({ question: { from, to } }: (typeof wrong)[number]) => `${from} ${to}`;
-      expect(new Set(disputes.map(({ vault, delegate }) => `${vault} ${delegate}`))).toEqual(
-        new Set(wrong.map(pairOf)),
-      );
+      const pairOf = ({ vault, delegate }: Pick<Dispute, 'vault' | 'delegate'>) => `${vault} ${delegate}`;
+      expect(new Set(disputes.map(pairOf))).toEqual(new Set(wrong.map(walletsOf).map(pairOf)));
       expect(events.map(({ type }) => type)).toContain('differs');
       await world.rest();
       expect(await world.expectRight()).toBeNull();
@@ -145,7 +149,7 @@ describe('the audit of answers', () => {
     const world = await createWorld({ blocks: 120 });
     const [node] = world.nodes as [FakeNode];
     await world.one.catchUp();
-    node.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
+    node.fault = SAYS_YES;
     expect((await world.one.follower.auditAnswers(everything))?.wrong.length).toBeGreaterThan(0);
     const disputed = (await world.one.store.chain(1))?.disputes;
     for (let turn = 0; turn < 3; turn++) {
@@ -168,10 +172,26 @@ describe('the audit of answers', () => {
     const world = await createWorld({ blocks: 120, nodes: 2 });
     await world.one.catchUp();
     const [liar] = world.nodes as [FakeNode, FakeNode];
-    liar.fault = (question, honest) => (question.method === 'eth_call' ? `0x${'1'.padStart(64, '0')}` : honest());
+    liar.fault = SAYS_YES;
     expect((await world.one.follower.auditAnswers(everything))?.wrong).toEqual([]);
     expect((await world.one.store.chain(1))?.disputes).toEqual([]);
     expect(world.one.providers.all.map(({ failure }) => failure)).toEqual([null, null]);
+    await world.close();
+  });
+
+  test('a dispute about final logs ends when all agree about them, also if one has not seen the newest blocks', async () => {
+    const world = await createWorld({ blocks: 120, nodes: 2, isProvable: false });
+    const { store } = world.one;
+    await world.one.catchUp();
+    const { epoch, verified } = (await store.chain(1)) as ChainState;
+    const [vault] = WALLETS;
+    const disputes = [{ vault, delegate: null, since: 5, block: (verified as number) - 9, statement: null }];
+    await store.report(1, epoch, { disputes });
+    const [, late] = world.nodes as [FakeNode, FakeNode];
+    late.chain = late.chain.filter(({ number }) => number <= (verified as number));
+    world.one.restart();
+    await world.one.catchUp();
+    expect((await store.chain(1))?.disputes).toEqual([]);
     await world.close();
   });
 

@@ -12,6 +12,8 @@ export type Auditor = ReturnType<typeof createAuditor>;
 
 const LOGS_EVERY_MS = 90_000;
 const ANSWERS_EVERY_MS = 300_000;
+/** A call for up to two thousand wallets, of 3,000 gas each. */
+const LENGTHS_EVERY_MS = 60_000;
 const PROVE_PAUSE_MS = 600_000;
 /** Stored logs, and denied checks, per audit of answers. */
 const SAMPLE_SIZE = 2;
@@ -38,10 +40,11 @@ export function createAuditor(
   now: () => number,
   random = Math.random,
 ) {
-  let [logsAt, answersAt, proveAt, from] = [now(), now(), now(), 0];
-  /** Finalized blocks that were audited and registry answers that were compared, since the start. */
-  const done = { audited: 0, compared: 0 };
+  let [logsAt, answersAt, lengthsAt, proveAt, from] = [now(), now(), now(), now(), 0];
+  /** Finalized blocks that were audited, registry answers and lengths of lists that were compared, since the start. */
+  const done = { audited: 0, compared: 0, counted: 0 };
   let denied: Question[] = [];
+  let contradicted: readonly Question[] = [];
   /** Whether a second provider answered the last time. */
   let hasSecondProvider = true;
 
@@ -80,6 +83,11 @@ export function createAuditor(
     /** Audits what is due. True if there is more to do without a pause. */
     async run(): Promise<boolean> {
       const { firstBlock = 0, verified = null, agreedBlock: confirmed = null } = follower.state ?? {};
+      if (contradicted.length > 0) {
+        const asked = contradicted;
+        await follower.auditAnswers(asked, [], 'head');
+        contradicted = contradicted.slice(asked.length);
+      }
       if (verified === null || follower.isBusy) return false;
       // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
       const next = (confirmed ?? firstBlock - 1) + 1;
@@ -95,6 +103,10 @@ export function createAuditor(
       if (now() - answersAt >= ANSWERS_EVERY_MS) {
         answersAt = now();
         await compareAnswers(firstBlock, verified);
+      }
+      if (now() - lengthsAt >= LENGTHS_EVERY_MS) {
+        lengthsAt = now();
+        done.counted += (await follower.auditLengths())?.compared ?? 0;
       }
       if (now() >= proveAt) {
         // Between two rounds of all history, blocks that could not be proven wait.
@@ -113,6 +125,10 @@ export function createAuditor(
     /** Adds denied checks: a delegation that the index lacks shows only there. */
     addDenied(questions: readonly Question[]): void {
       denied = [...denied, ...questions].slice(-MAX_DENIED);
+    },
+    /** Adds checks whose answer a proof contradicted: they are compared first, as of the head. */
+    addContradicted(questions: readonly Question[]): void {
+      contradicted = [...contradicted, ...questions.slice(0, MAX_DENIED - contradicted.length)];
     },
     done: done as Readonly<typeof done>,
   };

@@ -117,7 +117,7 @@ export function createBackfill(
   async function toRange(node: Node, from: number, end: Header, blocks: readonly BlockLogs[], isOld: boolean) {
     // The chain's first block is stored with its time, so that times before the first log can be answered.
     const isStart = context.state?.head == null && from === context.state?.firstBlock;
-    const start = isStart && from < end.number ? await fetchHeader(context, node, from) : null;
+    const start = isStart ? await fetchHeader(context, node, from) : null;
     const known = new Map([end, ...(start === null ? [] : [start])].map((header) => [header.number, header]));
     const between = { after: start?.timestamp ?? context.state?.head?.timestamp ?? 0, until: end.timestamp };
     const found = await resolveBlocks(node, network, blocks, { known, between, isOld });

@@ -20,6 +20,14 @@ async function twoNodes(isProvable: boolean, work: (world: World, ...nodes: [Fak
   }
 }
 
+const tick = async (world: World, ms: number) => {
+  world.one.clock += ms;
+  await world.one.follower.tick();
+  return haltOf(world);
+};
+/** Over ten minutes. */
+const threeReads = async (world: World) => [await tick(world, 0), await tick(world, 600_000), await tick(world, 0)];
+
 /** Replaces final blocks too, for both nodes. */
 const replaceFinal = (world: World) => world.reorg(25, 30, quiet);
 
@@ -45,22 +53,13 @@ test.each([true, false])('nothing is rolled back while providers have different 
 
 test('another branch is believed after two minutes, however often it was read, and after three reads, however late', () =>
   twoNodes(true, async (world) => {
-    const tick = async (ms: number) => {
-      world.one.clock += ms;
-      await world.one.follower.tick();
-      return haltOf(world);
-    };
     replaceFinal(world);
     const halts = [];
-    for (const ms of [0, 0, 0, 0, 0, 119_999, 1]) halts.push(await tick(ms));
+    for (const ms of [0, 0, 0, 0, 0, 119_999, 1]) halts.push(await tick(world, ms));
     expect(halts).toEqual([...Array(6).fill('finality-violation'), null]);
     await world.rest();
     replaceFinal(world);
-    expect([await tick(0), await tick(600_000), await tick(0)]).toEqual([
-      'finality-violation',
-      'finality-violation',
-      null,
-    ]);
+    expect(await threeReads(world)).toEqual(['finality-violation', 'finality-violation', null]);
     await world.rest();
     expect(await world.expectRight()).toBeNull();
   }));
@@ -83,4 +82,16 @@ test('after a halt, a provider that still has another final block is not read fr
     expect(await haltOf(world)).toBeNull();
     expect(world.one.errors.at(-1)?.message).toContain('the provider has another block');
     expect(world.one.providers.all[0]?.failure?.cause).toBe('inconsistent');
+  }));
+
+test('where blocks are proven, one that a provider made up does not keep the chain halted', () =>
+  twoNodes(true, async (world, _, liar) => {
+    const { verified } = (await world.one.store.chain(1)) ?? {};
+    replaceFinal(world);
+    liar.fault = on('eth_getBlockByNumber', (honest, [tag]) =>
+      Number(tag) === verified ? { ...(honest() as object), hash: `0x${'9'.repeat(64)}` } : honest(),
+    );
+    expect(await threeReads(world)).toEqual(['finality-violation', 'finality-violation', null]);
+    await world.one.catchUp();
+    expect(await world.expectRight()).toBeNull();
   }));

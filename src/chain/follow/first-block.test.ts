@@ -18,8 +18,8 @@ import { NETWORKS, type Network } from '../../registry/network.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import type { Context } from '../compare/context.ts';
-import type { TickProviders } from '../rpc/provider-pool.ts';
-import { storeFirstBlock } from './first-block.ts';
+import { createProviderPool, type TickProviders } from '../rpc/provider-pool.ts';
+import { findFirstBlock, storeFirstBlock } from './first-block.ts';
 
 const MAINNET = NETWORKS.get(1) as Network;
 /** Mainnet's first registry is older. */
@@ -161,6 +161,16 @@ describe('a time before the first log', () => {
     });
     await store.close();
   });
+});
+
+test('the history of a registry that was found on the chain is whole from its deployment on, and partial from any later block', async () => {
+  const node = startFakeNode(chainOf(20, {}), 'process');
+  node.codeSince = FIRST + 5;
+  const network = { ...MAINNET, firstBlock: {} };
+  const { all } = createProviderPool(network, [node.url]);
+  expect(await findFirstBlock(network, all, undefined)).toEqual({ firstBlock: FIRST + 5, partial: false });
+  expect(await findFirstBlock(network, all, FIRST + 6)).toEqual({ firstBlock: FIRST + 6, partial: true });
+  await node.stop();
 });
 
 test('the first block of an older store is added only if providers agree about it and it is not after the next one', async () => {

@@ -1,7 +1,7 @@
 // What a tick finds before it reads any block.
 
 import { expect, test } from 'bun:test';
-import type { FakeNode } from '../../../test/support/fake-node.ts';
+import { createChainMaker, type FakeNode } from '../../../test/support/fake-node.ts';
 import { createWorld, FIRST, type World } from '../../../test/support/world.ts';
 import type { ChainState } from '../../store/store.ts';
 
@@ -25,6 +25,20 @@ test('a node that serves another chain is not followed', () =>
     world.grow(3, quiet);
     await expect(world.one.follower.tick()).rejects.toThrow('the provider serves chain 5');
     expect((await storedState(world)).head).toEqual(head);
+  }));
+
+test('a node behind the index lags, and one below its first block is still syncing', () =>
+  inWorld(async ({ chain, one }, node) => {
+    const before = createChainMaker(FIRST - 1).block(null, []);
+    for (const [tip, cause] of [
+      [chain[0], 'behind'],
+      [before, 'syncing'],
+    ] as const) {
+      node.chain = tip === undefined ? [] : [tip];
+      await expect(one.follower.tick()).rejects.toThrow();
+      expect(one.providers.all[0]?.failure?.cause).toBe(cause);
+      one.clock += 10_000;
+    }
   }));
 
 test('a halted chain is not audited, and goes on as soon as an operator has rewound it', () =>

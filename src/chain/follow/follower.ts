@@ -173,11 +173,18 @@ export function createFollower(options: FollowerOptions) {
       return { more: await withProvider(tick) };
     },
     audit,
-    /** Compares our answers with the registry's at the verified block. Null if there is none. Wallets that differ are refused. */
-    auditAnswers: async (questions: readonly Question[], lists: readonly WalletList[] = []) =>
+    /** Compares our answers with the registry's. Null if there is no such block. Wallets that differ are refused. */
+    auditAnswers: async (
+      questions: readonly Question[],
+      lists: readonly WalletList[] = [],
+      at: 'verified' | 'head' = 'verified',
+    ) =>
       context.state === null || context.state.halt !== null
         ? null
-        : withProvider((providers) => disputes.compare(providers, questions, lists)),
+        : withProvider((providers) => disputes.compare(providers, questions, lists, at)),
+    /** Compares the lengths of some lists with the registry's. Null if they are not known. */
+    auditLengths: async () =>
+      context.state === null || context.state.halt !== null ? null : withProvider(disputes.compareLengths),
     /** Proves some finalized blocks with logs, newest first. True if there are more. */
     prove: () => withProvider(prover.proveOld),
     prioritize: revocations.prioritize,

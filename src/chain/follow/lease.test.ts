@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { createProviderPool } from '../rpc/provider-pool.ts';
 import { createFollower } from './follower.ts';
 import { holdLease } from './lease.ts';
-import { runFollower } from './run-follower.ts';
+import { runFollower, sleep } from './run-follower.ts';
 
 const DEAD = 'http://127.0.0.1:9';
 
@@ -100,6 +100,29 @@ describe.each(ENGINES)('a lease on $name', ({ fresh }) => {
     await alone.stop();
     await store.close();
     await live.stop();
+  });
+
+  test('of a process of this machine that has ended is taken at once, and one of another machine is not', async () => {
+    const store = await openStore(await fresh());
+    const stopping = new AbortController();
+    const ended: Promise<void>[] = [];
+    const isTaken = (chainId: number) =>
+      new Promise<boolean>((onChange) => {
+        const options = { store, chainId, signal: stopping.signal, onChange, onError: () => {} };
+        ended.push(holdLease(options, (signal) => sleep(600_000, signal).then(() => 'stopped')));
+      });
+    expect(await isTaken(1)).toBe(true);
+    const [place] = (await store.lease(1, 'nobody', 1)).split(' ');
+    // No process has this id.
+    await store.lease(2, `${place} 99999999`, 600_000);
+    expect(await isTaken(2)).toBe(true);
+    await store.lease(3, 'elsewhere 99999999', 600_000);
+    expect(await isTaken(3)).toBe(false);
+    await store.lease(4, `${place} ${process.pid}`, 600_000);
+    expect(await isTaken(4)).toBe(false);
+    stopping.abort();
+    await Promise.all(ended);
+    await store.close();
   });
 
   test('stays with a holder whose chain makes no blocks while its node responds', async () => {

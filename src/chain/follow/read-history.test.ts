@@ -295,6 +295,59 @@ test('two responses that end with the same block are read again after it', async
   expect(found).toEqual(blocks);
 });
 
+/** A provider whose calls are answered one by one. */
+function startSlow(rangeSize: number, logs: (block: number) => NodeLog[]) {
+  const calls: { readonly from: number; readonly answer: () => void }[] = [];
+  let started = 0;
+  const fetch = (from: number) => {
+    started++;
+    return new Promise<NodeLog[]>((resolve) => calls.push({ from, answer: () => resolve(logs(from)) }));
+  };
+  const sizes = { rangeSize: () => rangeSize, nextSize: () => rangeSize };
+  return {
+    scanner: { ...sizes, fetchBlockLogs: async () => [], fetchLogs: fetch, fetchUnchecked: fetch } satisfies Scanner,
+    /** Those in flight. */
+    calls,
+    started: () => started,
+    async answer(some: readonly { answer: () => void }[]) {
+      for (const { answer } of some) answer();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+const withoutLimit = { deadline: Number.POSITIVE_INFINITY, ticks: () => 0 };
+
+test('at most 8 calls are in flight, and at most 256 responses wait for an earlier one', async () => {
+  const { scanner, calls, started, answer } = startSlow(10, () => []);
+  const reading = readHistory(scanner, { ...withoutLimit, from: 1, to: 10_000, onPart: async () => {} });
+  expect(calls).toHaveLength(1);
+  await answer(calls.splice(0));
+  expect(calls).toHaveLength(8);
+  const late = calls.splice(0, 1);
+  for (; calls.length > 0; await answer(calls.splice(0))) expect(calls.length).toBeLessThanOrEqual(7);
+  expect(started()).toBe(2 + 256);
+  for (await answer(late); calls.length > 0; await answer(calls.splice(0)));
+  await reading;
+  expect(started()).toBe(1000);
+});
+
+test('as many calls are in flight as there is room for their logs, also after some were committed', async () => {
+  const { scanner, calls, answer } = startSlow(1, (block) =>
+    Array.from({ length: 10 }, (_, index) => logAt(block, index)),
+  );
+  let committed = 0;
+  const onPart = async ({ to }: { readonly to: number }) => {
+    committed = to;
+  };
+  const reading = readHistory(scanner, { ...withoutLimit, from: 1, to: 100, maxHeldLogs: 80, onPart });
+  /** Blocks that were asked for and are not committed. */
+  const held: number[] = [];
+  for (; calls.length > 0; await answer(calls.splice(0, 1)))
+    held.push(calls.length + (calls[0]?.from ?? 0) - 1 - committed);
+  await reading;
+  expect(new Set(held.slice(1, 90))).toEqual(new Set([8]));
+});
+
 test('random histories are complete, whatever the provider truncates and rejects', async () => {
   const random = createRandom(17);
   const int = (below: number) => Math.floor(random() * below);

@@ -47,12 +47,16 @@ export async function runFollower(follower: Follower, options: RunOptions): Prom
       // Checked only after a failure: a slow tick that succeeds is progress.
       if (performance.now() - progressedAt > stalledMs) return 'stalled';
       // The provider pool adds its own back-off. A backfill goes on as soon as a provider is available.
-      pause = isBehind ? MIN_PAUSE_MS : Math.max(MIN_PAUSE_MS, pollMs * (0.5 + Math.random() / 2));
+      pause = isBehind ? MIN_PAUSE_MS : pauseAfterFailure(pollMs, Math.random());
     }
     await sleep(pause, signal);
   }
   return 'stopped';
 }
+
+/** A poll at most, and not the same for all chains of a provider. `random`: from 0 to 1. */
+export const pauseAfterFailure = (pollMs: number, random: number): number =>
+  Math.max(MIN_PAUSE_MS, pollMs * (0.5 + random / 2));
 
 /** Ends early when the signal aborts. */
 export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -5,12 +5,14 @@ import { type Network, registryAt } from '../../registry/network.ts';
 import { Inconsistent, Untrusted } from '../rpc/errors.ts';
 import { type Header, isBytes32, type Json, type Node, type NodeLog, parseLogs } from '../rpc/node.ts';
 import { isExcluded } from './absence.ts';
-import { comesOut } from './header.ts';
+import { encodeHeader } from './header.ts';
 import { receiptsRoot, stateSyncHash } from './receipts.ts';
 
 interface Roots {
   readonly receipts: Bytes32;
   readonly state: Bytes32;
+  /** The encoded header. */
+  readonly rlp: Uint8Array;
 }
 
 /** A header is used several times, and to hash it takes 50 µs, or milliseconds where a thousand times are tried. */
@@ -22,8 +24,8 @@ const lower = (value: Bytes32) => value.toLowerCase() as Bytes32;
 export function rootsOf(header: Header): Roots | null {
   return cache.getOrInsertComputed(header, ({ json }) => {
     const { receiptsRoot: receipts, stateRoot: state } = json;
-    const isProven = comesOut(json) && isBytes32(receipts) && isBytes32(state);
-    return isProven ? { receipts: lower(receipts), state: lower(state) } : null;
+    const rlp = isBytes32(receipts) && isBytes32(state) ? encodeHeader(json) : null;
+    return rlp && { receipts: lower(receipts as Bytes32), state: lower(state as Bytes32), rlp };
   });
 }
 

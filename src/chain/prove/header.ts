@@ -1,8 +1,8 @@
 // Computes the hash of a block from its header's fields, by the rules of the chains that differ from Ethereum's too.
 
+import { decodeRlp, encodeRlp, toQuantity } from '../../proof/rlp.ts';
 import { keccak } from '../../registry/keccak.ts';
 import type { Json } from '../rpc/node.ts';
-import { decodeRlp, encodeRlp, toQuantity } from './rlp.ts';
 
 type Fields = readonly Uint8Array[];
 
@@ -26,12 +26,15 @@ const MAX_NEW_FIELDS = 4;
 const MAX_EXTRA = 100_000;
 const MAX_EXTRA_OF_FRONTIER = 32;
 
-/** Whether the fields of the block hash to its hash. False if they do not, or if the chain has rules of its own. */
-export function comesOut(block: Json): boolean {
+/** The header that hashes to the hash of the block. Null if its fields do not, or if the chain has rules of its own. */
+export function encodeHeader(block: Json): Uint8Array | null {
   const hash = typeof block['hash'] === 'string' ? block['hash'].toLowerCase() : null;
-  if (extraBytes(block) > MAX_EXTRA) return false;
-  for (const fields of candidates(block)) if (fields !== null && keccak(encodeRlp(fields)) === hash) return true;
-  return false;
+  if (extraBytes(block) > MAX_EXTRA) return null;
+  for (const fields of candidates(block)) {
+    const header = fields && encodeRlp(fields);
+    if (header !== null && keccak(header) === hash) return header;
+  }
+  return null;
 }
 
 function* candidates(block: Json): Iterable<Fields | null> {

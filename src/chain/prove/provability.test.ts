@@ -36,10 +36,12 @@ function trying(network = NETWORK, count = 2) {
   return { one, proof, learn, all };
 }
 
-test('a block that comes out and that all providers have shows it', async () => {
+test('a block that comes out and that all providers have shows it, without being asked for again', async () => {
   const { learn, one } = trying();
+  for (const { calls } of nodes) calls.clear();
   expect(await learn([provable, provable])).toBe(true);
   expect(one.changes).toEqual([true]);
+  expect(nodes.map(({ calls }) => calls.get('eth_getBlockByNumber'))).toEqual([undefined, undefined]);
 });
 
 test('a block that another provider has not, or that no other was asked for, shows nothing: anybody can make one', async () => {

@@ -1,11 +1,11 @@
 // Encodes receipts as their block commits to them, and computes the root of all receipts of a block.
 
+import { encodeRlp, type Rlp, toQuantity } from '../../proof/rlp.ts';
+import { listRoot } from '../../proof/trie.ts';
 import type { Bytes32 } from '../../registry/delegation.ts';
 import { keccak } from '../../registry/keccak.ts';
 import type { Network } from '../../registry/network.ts';
 import { type BlockId, type Json, malformed, parseHex, parseObject, parseQuantity, parseUint256 } from '../rpc/node.ts';
-import { encodeRlp, type Rlp, toQuantity } from './rlp.ts';
-import { listRoot } from './trie.ts';
 
 /** An OP-stack deposit. */
 const DEPOSIT = 0x7e;

@@ -1,15 +1,16 @@
 import { expect, test } from 'bun:test';
 import recorded from '../../../test/vectors/c-proofs.json' with { type: 'json' };
 import type { Address, Bytes32, DelegationKey } from '../../registry/delegation.ts';
+import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../../registry/storage.ts';
 import type { Json } from '../rpc/node.ts';
-import { comesOut } from './header.ts';
-import { delegateVersionSlot, membershipSlot, provenWords, vaultVersionSlot } from './state.ts';
+import { encodeHeader } from './header.ts';
+import { provenWords } from './state.ts';
 
 const proofs = recorded.blocks.flatMap(({ header, proofs }) => proofs.map((one) => ({ header, ...one })));
 
 test('every recorded proof leads to the state root of its header', () => {
   for (const { header, proof } of proofs) {
-    expect(comesOut(header as Json)).toBe(true);
+    expect(encodeHeader(header as Json)).not.toBeNull();
     const slots = proof.storageProof.map(({ key }) => key as Bytes32);
     const words = provenWords(header.stateRoot as Bytes32, proof.address as Address, slots, proof);
     expect(words).toEqual(proof.storageProof.map(({ value }) => BigInt(value)));

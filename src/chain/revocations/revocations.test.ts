@@ -7,11 +7,11 @@ import { createRevocationQueue } from './revocations.ts';
 
 const VAULTS = Array.from({ length: 450 }, (_, turn) => address(0x1000 + turn));
 
-function queueOf() {
+function queueOf(vaults = VAULTS) {
   let now = 0;
   const store = {
     unsettledVaults: async (_: number, after: string | null, limit: number) =>
-      VAULTS.filter((vault) => after === null || vault > after).slice(0, limit),
+      vaults.filter((vault) => after === null || vault > after).slice(0, limit),
   };
   const queue = createRevocationQueue({ network: { chainId: 1 }, store, now: () => now } as unknown as Context);
   const at = (ms: number) => {
@@ -49,4 +49,14 @@ test('a wallet that was asked about comes first, whichever turn it is, and one t
   }
   queue.clearBackoff(first);
   expect(queue.postpone(first)).toBe(0);
+});
+
+test('where nothing is left to settle, a wallet that was asked about is looked at nevertheless', async () => {
+  const { queue } = queueOf([]);
+  await queue.due();
+  expect(queue.isEmpty()).toBe(true);
+  const [vault, delegate] = VAULTS as [never, never];
+  queue.prioritize(vault, delegate);
+  expect(queue.isEmpty()).toBe(false);
+  expect(await queue.due()).toEqual([vault]);
 });

@@ -2,10 +2,10 @@
 // in the follower waits for a settlement.
 
 import type { Address } from '../../registry/delegation.ts';
+import { vaultVersionSlot } from '../../registry/storage.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LogPosition, Revocation } from '../../store/store.ts';
 import type { Context } from '../compare/context.ts';
-import { vaultVersionSlot } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { TickProviders } from '../rpc/provider-pool.ts';
 import { createRound, type Round } from './round.ts';

@@ -1,10 +1,10 @@
 // Settles v1 revocations of one wallet by the registry's state at one block.
 
 import { type Address, type DelegationKey, delegationId } from '../../registry/delegation.ts';
+import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../../registry/storage.ts';
 import type { LogPosition, Revocation, Settlement } from '../../store/store.ts';
 import { readStoredLogs } from '../compare/compare-logs.ts';
 import { fetchProven } from '../prove/block.ts';
-import { delegateVersionSlot, membershipSlot, vaultVersionSlot } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
 import { deduce, type Finding, isBefore } from './deduce.ts';
 import type { Round } from './round.ts';

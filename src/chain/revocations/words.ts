@@ -7,8 +7,8 @@ import type { LogRecord, Revocation } from '../../store/store.ts';
 import { isEqual, readStoredLogs } from '../compare/compare-logs.ts';
 import type { Context } from '../compare/context.ts';
 import { readRevoked } from '../compare/resolve-blocks.ts';
-import { fetchProven, proveLogs, requireRoots } from '../prove/block.ts';
-import { provenWords } from '../prove/state.ts';
+import { fetchProven, proveLogs } from '../prove/block.ts';
+import { readProven } from '../prove/state.ts';
 import type { BlockId } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { chunksOf } from '../rpc/rpc.ts';
@@ -43,12 +43,7 @@ export async function readWords(
   const registry = context.network.registries[1] as Address;
   for (const { node } of context.proof.isProven ? providers : []) {
     try {
-      const header = await fetchProven(node, block.hash);
-      if (header === null) continue;
-      const { state } = requireRoots(header);
-      return await inChunks(slots, async (some) =>
-        provenWords(state, registry, some, await node.storageProof(registry, some, block)),
-      );
+      return await inChunks(slots, (some) => readProven(node, registry, some, block));
     } catch {
       // The node does not serve proofs, or not of that block.
     }

@@ -1,14 +1,31 @@
 import { expect, test } from 'bun:test';
-import { startFakeNode } from '../../../test/support/fake-node.ts';
+import { type FakeNode, startFakeNode } from '../../../test/support/fake-node.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { Untrusted, WrongChain } from './errors.ts';
 import { createProviderPool } from './provider-pool.ts';
 import { RpcError } from './rpc.ts';
 
+type Nodes = readonly [FakeNode, FakeNode];
+const poolOf = (nodes: Nodes, options?: Parameters<typeof createProviderPool>[2]) =>
+  createProviderPool(
+    MAINNET,
+    nodes.map(({ url }) => url),
+    options,
+  );
+
+/** The second of two providers, which is compared with and does not answer any more. */
+async function startGoneSecond() {
+  const nodes: Nodes = [startFakeNode([], 'process'), startFakeNode()];
+  const pool = poolOf(nodes);
+  const [second] = await pool.others(await pool.pick(0), 0);
+  await nodes[1].stop();
+  await expect(second?.node.chainId()).rejects.toThrow('Cannot connect');
+  return { second, stop: () => nodes[0].stop() };
+}
+
 test('a provider that changed to another chain is asked nothing until it is back', async () => {
   const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
-  const urls = nodes.map(({ url }) => url);
-  const pool = createProviderPool(MAINNET, urls, { random: () => 0.5 });
+  const pool = poolOf(nodes, { random: () => 0.5 });
   const othersAt = async (ms: number) => {
     const first = await pool.pick(ms);
     return [first.name, (await pool.others(first, ms)).map(({ name }) => name)];
@@ -24,11 +41,7 @@ test('a provider that changed to another chain is asked nothing until it is back
 
 test('one that was wrong is read from again only after more failures of the other than one', async () => {
   const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
-  const pool = createProviderPool(
-    MAINNET,
-    nodes.map(({ url }) => url),
-    { random: () => 0.5 },
-  );
+  const pool = poolOf(nodes, { random: () => 0.5 });
   const picked: string[] = [];
   pool.failed({ name: '1/1' }, new Untrusted('wrong logs'), 0);
   for (let turn = 1; turn < 5; turn++) {
@@ -42,30 +55,16 @@ test('one that was wrong is read from again only after more failures of the othe
 });
 
 test('a tick waits only once for a provider that it compares with', async () => {
-  const nodes = [startFakeNode([], 'process'), startFakeNode()] as const;
-  const pool = createProviderPool(
-    MAINNET,
-    nodes.map(({ url }) => url),
-  );
-  const [second] = await pool.others(await pool.pick(0), 0);
-  await nodes[1].stop();
-  await expect(second?.node.chainId()).rejects.toThrow('Cannot connect');
+  const { second, stop } = await startGoneSecond();
   await expect(second?.node.chainId()).rejects.toThrow('is backing off');
-  await nodes[0].stop();
+  await stop();
 });
 
 test('what a provider that is compared with does not answer says nothing about the size of ranges', async () => {
-  const nodes = [startFakeNode([], 'process'), startFakeNode()] as const;
-  const pool = createProviderPool(
-    MAINNET,
-    nodes.map(({ url }) => url),
-  );
-  const [second] = await pool.others(await pool.pick(0), 0);
-  await nodes[1].stop();
-  await expect(second?.node.chainId()).rejects.toThrow('Cannot connect');
+  const { second, stop } = await startGoneSecond();
   for (let turn = 0; turn < 2; turn++) await expect(second?.scanner.fetchLogs(1, 300)).rejects.toThrow('backing off');
   expect(second?.scanner.rangeSize()).toBe(2000);
-  await nodes[0].stop();
+  await stop();
 });
 
 test('a range that a provider finds too large, and then reads in parts, is no failure', async () => {
@@ -75,11 +74,7 @@ test('a range that a provider finds too large, and then reads in parts, is no fa
       ? new Response('range too large', { status: 400 })
       : honest();
   const failures: string[] = [];
-  const pool = createProviderPool(
-    MAINNET,
-    nodes.map(({ url }) => url),
-    { onFailure: (provider) => failures.push(provider) },
-  );
+  const pool = poolOf(nodes, { onFailure: (provider) => failures.push(provider) });
   const [second] = await pool.others(await pool.pick(0), 0);
   expect(await second?.scanner.fetchLogs(1, 300)).toEqual([]);
   expect(failures).toEqual([]);

@@ -2,11 +2,10 @@
 
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { word } from '../../registry/registry-call.ts';
-import { createTurns } from '../../store/turns.ts';
-import { withTimeout } from '../../store/with-timeout.ts';
-import { findCause, isProviderFault, WrongChain } from '../rpc/errors.ts';
+import { findCause, WrongChain } from '../rpc/errors.ts';
 import { isCallFailure, isRevert, parseHex, parseQuantity } from '../rpc/node.ts';
 import { chunksOf, createRpc, RpcError } from '../rpc/rpc.ts';
+import { createSharedReads, READ_LIMITS, type ReadLimits, respondingWithin } from '../rpc/shared-reads.ts';
 
 /** A contract at a block. */
 export interface TokenContract {
@@ -50,25 +49,9 @@ export interface TokenReaderOptions {
   readonly onDispute?: (chainId: number, contract: Address, providers: readonly string[]) => void;
   /** Called for every read, shared ones included. */
   readonly onRead?: (outcome: 'answered' | Unavailable['cause']) => void;
-  readonly limits?: Partial<typeof LIMITS>;
+  readonly limits?: Partial<ReadLimits>;
 }
 
-const LIMITS = {
-  /** For each HTTP request to a provider. */
-  requestMs: 4000,
-  /** For a whole read, with its time in the queue. */
-  readMs: 10_000,
-  /** Answers that are kept. */
-  maxKept: 1000,
-  /** Running reads are of one chain, and waiting ones of all. */
-  maxRunning: 16,
-  maxWaiting: 256,
-  maxRunningOfOne: 4,
-  maxWaitingOfOne: 16,
-};
-
-/** A read that waited until less time is left is not started. */
-const LEAST_MS = 50;
 /** With several providers, two must give the same answer. A third is asked where the first two differ. */
 const QUORUM = 2;
 /** How long to wait before providers that rejected the block are asked again: the newest block reaches some later. */
@@ -81,18 +64,17 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const OVERLOADED: Unavailable = { type: 'unavailable', cause: 'overloaded', failures: [] };
 
 export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions) {
-  const { requestMs, readMs, maxKept, ...budget } = { ...LIMITS, ...limits };
-  const queue = { waiting: 0 };
+  const { requestMs, ...rest } = { ...READ_LIMITS, ...limits };
   const chains = new Map(
-    [...nodes].map(([chainId, urls]) => {
-      const providers = urls.map((url, position) =>
-        createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs),
-      );
-      return [chainId, { providers, budget: createReadBudget(budget, queue) }];
-    }),
+    [...nodes].map(([chainId, urls]) => [
+      chainId,
+      urls.map((url, position) => createTokenProvider(`${chainId}/${position + 1}`, chainId, url, requestMs)),
+    ]),
   );
-  /** Running reads and answers, the least recently used first. */
-  const kept = new Map<string, Promise<TokenData | Unavailable>>();
+  const shared = createSharedReads<TokenData | Unavailable>(
+    { requestMs, ...rest },
+    ({ type }) => type !== 'unavailable',
+  );
 
   /** Asks until enough providers answered, all of them failed, or the time is over. */
   async function ask(
@@ -154,28 +136,11 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
   }
 
   async function readShared(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
-    const chain = chains.get(of.chainId);
-    if (chain === undefined) return { type: 'unavailable', cause: 'no-provider', failures: [] };
-    const key = new Bun.CryptoHasher('sha256')
-      .update([of.chainId, of.blockHash, of.contract, ...data].join())
-      .digest('base64');
-    let reading = kept.get(key);
-    kept.delete(key);
-    if (reading === undefined) {
-      const deadline = performance.now() + readMs;
-      const started = chain.budget.run(of.caller, async () =>
-        performance.now() + LEAST_MS < deadline ? ask(chain.providers, of, data, deadline) : OVERLOADED,
-      );
-      if (started === null) return OVERLOADED;
-      reading = started;
-      const forget = () => {
-        if (kept.get(key) === reading) kept.delete(key);
-      };
-      void started.then(({ type }) => type === 'unavailable' && forget(), forget);
-    }
-    kept.set(key, reading);
-    for (const oldest of kept.keys().take(Math.max(0, kept.size - maxKept))) kept.delete(oldest);
-    return reading;
+    const { chainId, blockHash, contract, caller } = of;
+    const providers = chains.get(chainId);
+    if (providers === undefined) return { type: 'unavailable', cause: 'no-provider', failures: [] };
+    const key = [blockHash, contract, ...data].join();
+    return (await shared(chainId, caller, key, (deadline) => ask(providers, of, data, deadline))) ?? OVERLOADED;
   }
 
   return {
@@ -210,30 +175,6 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     const isErc721 = answer.type === 'data' && decodeUint256(answer.data[0] ?? '') === 1n;
     return isErc721 ? { type: 'no-owner' } : { type: 'not-a-token', cause: 'reverted' };
   }
-}
-
-/**
- * Limits how many reads run at once and how many wait, in all and for each caller. Callers take turns. `queue` counts the waiting reads
- * of all budgets that share it.
- */
-export function createReadBudget(
-  limits: Omit<typeof LIMITS, 'requestMs' | 'readMs' | 'maxKept'>,
-  queue = { waiting: 0 },
-) {
-  const { maxRunning, maxWaiting, maxRunningOfOne, maxWaitingOfOne } = limits;
-  const turns = createTurns(maxRunning, maxRunningOfOne);
-  return {
-    /** Runs the work when there is room. Null if too many reads are waiting. */
-    run<T>(caller: string, work: () => Promise<T>): Promise<T> | null {
-      if (turns.isFree(caller)) return turns.run(caller, work);
-      if (queue.waiting >= maxWaiting || turns.waiting(caller) >= maxWaitingOfOne) return null;
-      queue.waiting++;
-      return turns.run(caller, () => {
-        queue.waiting--;
-        return work();
-      });
-    },
-  };
 }
 
 /** ERC-721 `ownerOf(uint256)`. */
@@ -333,13 +274,7 @@ function createTokenProvider(name: string, chainId: number, url: string, timeout
     /** By the monotonic clock: others are asked first until then. */
     unhealthyUntil: 0,
     /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
-    async call(contract: Address, data: readonly string[], blockHash: Bytes32, ms: number): Promise<TokenData> {
-      try {
-        return await withTimeout(ms, call(contract, data, blockHash));
-      } catch (error) {
-        if (isProviderFault(error)) throw error;
-        throw new RpcError('unreachable', (error as Error).message, { connection: 'timeout' });
-      }
-    },
+    call: (contract: Address, data: readonly string[], blockHash: Bytes32, ms: number): Promise<TokenData> =>
+      respondingWithin(ms, call(contract, data, blockHash)),
   };
 }

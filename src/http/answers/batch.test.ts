@@ -446,6 +446,12 @@ describe('a batch', () => {
     ]);
   });
 
+  test('an empty line before the first question is a question of its own', async () => {
+    const [, empty, ...lines] = await linesOf(await sendTo(app, `\n${JSON.stringify(ask)}`, '', NDJSON));
+    expect((empty as Answer).problem?.detail).toBe('Not valid JSON: expected a value, found the end.');
+    expect(lines).toEqual([{ result: true }, { complete: false }]);
+  });
+
   test('a wrong body is refused as a whole', async () => {
     const many = (count: number) => `{"questions":[${Array.from({ length: count }, () => '{}').join(',')}]}`;
     const refused = async (body: string | Uint8Array<ArrayBuffer>, query = '', headers = {}) =>
@@ -532,6 +538,30 @@ describe('a batch', () => {
     ]);
     // Nothing but wrong questions: each has its problem.
     expect(await wholeOf(both, [{}])).toMatchObject({ complete: false, chains: [] });
+  });
+
+  test('what fails after the caller has gone is no error of the service', async () => {
+    const [gate, asked] = [Promise.withResolvers<never>(), Promise.withResolvers<void>()];
+    let reads = 0;
+    const failing: Store = {
+      ...store,
+      checkMany: (chainId, questions, at) => {
+        // The first 500 are answered before anything is sent.
+        if (questions.length === 0 || ++reads === 1) return store.checkMany(chainId, questions, at);
+        asked.resolve();
+        return gate.promise;
+      },
+    };
+    const reported: unknown[] = [];
+    const gone = appWith(failing, { onError: (error) => reported.push(error) });
+    const response = await sendTo(gone, bodyOf(Array(2000).fill(ask)), '', { accept: 'application/x-ndjson' });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    await asked.promise;
+    await reader.cancel();
+    gate.reject(new Error('the connection is gone'));
+    await new Promise(setImmediate);
+    expect(reported).toEqual([]);
   });
 
   test('says so where the registries may be older than what is indexed, and names the requested time', async () => {

@@ -1,14 +1,17 @@
 // Answers a batch: many questions, each chain as of one block, as one JSON object or as a stream of lines.
 
-import { MAX_BATCH_BYTES, QUESTION_BYTES } from '../../api/batch-operation.ts';
+import { MAX_BATCH_BYTES, MAX_PROVEN, QUESTION_BYTES } from '../../api/batch-operation.ts';
 import { type BatchFormat, type ChainQuestion, readQuestion, splitBatch } from '../../api/batch-question.ts';
 import type { JsonValue } from '../../api/json-reader.ts';
 import { handled } from '../../api/operation.ts';
 import type { BatchOperation } from '../../api/operations.ts';
 import type { NumberMode } from '../../api/params.ts';
-import { Problem, problemBody } from '../../api/problems.ts';
+import { badRequest, Problem, problemBody } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
 import { textResponse } from '../../api/sized-response.ts';
+import { chunksOf } from '../../chain/rpc/rpc.ts';
+import { READ_LIMITS } from '../../chain/rpc/shared-reads.ts';
+import { valueText } from '../../feed/delegation-json.ts';
 import { partsOf } from '../../registry/check.ts';
 import { StoreError, unsettledRevocation } from '../../store/errors.ts';
 import {
@@ -28,7 +31,7 @@ import { type LongList, type ReceivedBody, SHORT } from '../limits/long-lists.ts
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
-import { valueText } from './check.ts';
+import { provenText, requireProofs } from './proven.ts';
 
 /** How many questions are answered, and read, without a break: other requests wait for them. */
 const SLICE = 500;
@@ -40,12 +43,14 @@ type Row = ChainQuestion | Problem;
 /** A chain of the batch: the block at which its questions are answered, or why they are not. */
 type Pin = PinnedBlock | Problem;
 
-interface Batch extends Pick<Call, 'service' | 'failed'> {
+interface Batch extends Pick<Call, 'service' | 'failed' | 'caller'> {
   readonly rows: readonly Row[];
   /** The chains of the questions, in the order of their first one. */
   readonly chainIds: ReadonlySet<number>;
   readonly asOf: AsOf;
   readonly mode: NumberMode;
+  /** Each answer proves itself. */
+  readonly isProven: boolean;
   /** Waits for a turn to read so many questions, unless the batch is small. */
   readonly long: LongList;
   /** It was answered, or its caller has gone. */
@@ -54,8 +59,10 @@ interface Batch extends Pick<Call, 'service' | 'failed'> {
 
 export async function answerBatch(operation: BatchOperation, call: Call): Promise<Response> {
   const { query, request, service, failed } = call;
-  const { block, timestamp, numbers: mode, ...rest } = readRequest(operation, {}, query);
+  const { block, timestamp, numbers: mode, proof, ...rest } = readRequest(operation, {}, query);
   handled(rest);
+  const isProven = proof === 'true';
+  if (isProven) requireProofs(service);
   const formats = formatsOf(request);
   const caller = call.caller();
   const received = service.longLists.receive(caller);
@@ -75,8 +82,22 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     const { rows, chainIds } = await readRows(body, formats.request, most, service, long);
     await call.count(Math.max(rows.length, Math.ceil(body.length / QUESTION_BYTES)));
     requireOneChain(block, chainIds.size);
+    if (isProven && rows.length > MAX_PROVEN)
+      throw badRequest([{ parameter: 'questions', detail: `must be at most ${MAX_PROVEN} with proof=true` }]);
     const asOf = { block, timestamp };
-    const batch: Batch = { rows, chainIds, asOf, mode, service, failed, long, hasEnded: () => hasEnded };
+    const ended = () => hasEnded;
+    const batch: Batch = {
+      rows,
+      chainIds,
+      asOf,
+      mode,
+      isProven,
+      service,
+      failed,
+      caller: () => caller,
+      long,
+      hasEnded: ended,
+    };
     const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
     if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
     if (formats.response === 'json') {
@@ -206,23 +227,19 @@ const areAnswered = (texts: readonly string[]) => texts.every((text) => text.sta
 // Another field of a question does not compile until it is read here.
 handled({} as Omit<ChainQuestion, 'chainId' | 'question'>);
 
-async function answerChain(
-  { mode, service, failed }: Batch,
-  chainId: number,
-  pin: Pin,
-  rows: readonly ChainQuestion[],
-): Promise<string[]> {
+async function answerChain(batch: Batch, chainId: number, pin: Pin, rows: readonly ChainQuestion[]): Promise<string[]> {
   if (pin instanceof Problem) {
     const text = refusal(pin);
     return rows.map(() => text);
   }
+  const { mode, service, failed } = batch;
   const { store, onDenied, onUnread } = service;
   const values = await store.checkMany(
     chainId,
     rows.map(({ question }) => question),
     pin.at,
   );
-  return rows.map(({ question }, turn) => {
+  const textOf = ({ question }: ChainQuestion, turn: number): string | Promise<string> => {
     const value = values[turn] ?? null;
     if (value === null) {
       const { from, to } = question;
@@ -234,8 +251,16 @@ async function answerChain(
     if (onDenied !== undefined && (value === false || value === 0n)) {
       for (const part of partsOf(question)) onDenied(chainId, part);
     }
-    return `{"result":${valueText(value, mode)}}`;
-  });
+    if (!batch.isProven) return `{"result":${valueText(value, mode)}}`;
+    const proving = provenText(batch, pin.chain, pin.block, question, value, mode);
+    return proving.catch((error) => refusal(problemOf(error, service, failed)));
+  };
+  if (!batch.isProven) return rows.map(textOf) as string[];
+  // A caller's reads run a few at once.
+  const texts: string[] = [];
+  for (const some of chunksOf([...rows.entries()], READ_LIMITS.maxRunningOfOne))
+    texts.push(...(await Promise.all(some.map(([turn, row]) => textOf(row, turn)))));
+  return texts;
 }
 
 async function answerWhole(batch: Batch): Promise<string> {

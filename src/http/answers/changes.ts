@@ -26,7 +26,7 @@ export async function answerChanges(operation: typeof CHANGES_OPERATION, call: C
   const feed: Feed = { chainIds, isFinal: final === 'true', filter: { wallet, from, to, contract }, mode };
   const identity = feedIdentity(chainId, feed.filter, feed.isFinal);
   const headers = manyChainsHeaders(request, operation.budget);
-  headers['vary'] = [headers['vary'], 'Accept'].filter(Boolean).join(', ');
+  headers.append('vary', 'Accept');
   if (wantsStream(request)) {
     const lastId = request.headers.get('last-event-id') || text;
     const cursor = readPlace(lastId, identity, 'Last-Event-ID or cursor');
@@ -108,12 +108,12 @@ const EVENT_STREAM = 'text/event-stream';
 
 const wantsStream = ({ headers }: Request) => headers.get('accept')?.includes(EVENT_STREAM) === true;
 
-function stream(opened: StreamRequest, headers: Record<string, string>, call: Call): Response {
+function stream(opened: StreamRequest, headers: Headers, call: Call): Response {
   const { request, service, failed, setIdleTimeout } = call;
-  headers['content-type'] = EVENT_STREAM;
-  headers['cache-control'] = 'no-store';
+  headers.set('content-type', EVENT_STREAM);
+  headers.set('cache-control', 'no-store');
   // nginx would buffer the events.
-  headers['x-accel-buffering'] = 'no';
+  headers.set('x-accel-buffering', 'no');
   if (request.method === 'HEAD') return new Response(null, { headers });
   const { body, sent } = service.streams.open(opened, { service, failed, setIdleTimeout, caller: call.caller() });
   return streamResponse(body, sent, { headers });

@@ -1,9 +1,9 @@
 // Answers checks: one question, one value.
 
-import { arrayText, booleanText, type JsonText, writerFor } from '../../api/json-text.ts';
+import { arrayText, writerFor } from '../../api/json-text.ts';
 import { handled } from '../../api/operation.ts';
 import type { CheckOperation } from '../../api/operations.ts';
-import type { NumberMode } from '../../api/params.ts';
+import { badRequest } from '../../api/problems.ts';
 import { type CheckOptions, splitQuestion } from '../../api/question.ts';
 import type { Registry } from '../../api/registries.ts';
 import { readRequest } from '../../api/request.ts';
@@ -14,24 +14,31 @@ import {
   blockText,
   detailedRecordText,
   type Format,
-  uint256Text,
+  valueText,
 } from '../../feed/delegation-json.ts';
 import { answer, partsOf } from '../../registry/check.ts';
 import type { CheckResult, DetailedDelegation, HeldDelegation } from '../../store/store.ts';
+import { othersOfTurn } from '../../store/turns.ts';
 import { readAsOf, reportUnread, requireFresh } from '../context/as-of.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
+import { provenText, requireProofs } from './proven.ts';
 
 // Another option does not compile until it is read here.
-handled({} as Omit<CheckOptions, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain'>);
+handled({} as Omit<CheckOptions, 'chainId' | 'block' | 'timestamp' | 'numbers' | 'explain' | 'proof'>);
 
-export async function answerCheck(operation: CheckOperation, { query, request, service }: Call): Promise<Answer> {
+export async function answerCheck(operation: CheckOperation, call: Call): Promise<Answer> {
+  const { query, request, service } = call;
   const { question, options } = splitQuestion(operation, readRequest(operation, {}, query));
-  const { chainId, block, timestamp, numbers: mode, explain } = options;
+  const { chainId, block, timestamp, numbers: mode, explain, proof } = options;
   requireServed(chainId, operation.version, service.chainIds);
-  const isExplained = explain === 'true';
+  const [isExplained, isProven] = [explain === 'true', proof === 'true'];
+  if (isProven) requireProofs(service);
+  if (isProven && isExplained)
+    throw badRequest([{ parameter: 'proof', detail: 'cannot be combined with explain=true' }]);
   const { store } = service;
+  await othersOfTurn;
   const read = (at?: number): Promise<CheckResult<HeldDelegation>> =>
     isExplained ? store.explain(chainId, question, at) : store.check(chainId, question, at);
   const reading = readAsOf(store, chainId, { block, timestamp }, read);
@@ -49,13 +56,11 @@ export async function answerCheck(operation: CheckOperation, { query, request, s
         { ...(result as CheckResult<DetailedDelegation>), value, registry: operation.version },
         { mode, chainId },
       )
-    : valueText(value, mode);
+    : isProven
+      ? await provenText(call, result.chain, result.block, question, value, mode)
+      : valueText(value, mode);
   return tagged(request, headers, body);
 }
-
-/** The value that a check answers with. */
-export const valueText = (value: boolean | bigint, mode: NumberMode): JsonText<boolean | number | string> =>
-  typeof value === 'bigint' ? uint256Text(value, mode) : booleanText(value);
 
 /** Explained answers are read in detail. */
 interface Explained extends CheckResult<DetailedDelegation> {

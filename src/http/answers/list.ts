@@ -140,8 +140,9 @@ async function begin(requested: Requested, { request, query, service, caller }: 
       : pinnedBy(listed, Number.POSITIVE_INFINITY, service, pinning);
   const headers = blockHeaders(chain, block, service.now(), { request, budget, timestamp: asOf.timestamp });
   // The stamp alone identifies the list at the head; any other block needs its number too.
-  headers['etag'] = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
-  const isKnown = matchesETag(request, headers['etag']);
+  const etag = `"${stamp.toString(36)}-${isHead ? 'head' : block.number}"`;
+  headers.set('etag', etag);
+  const isKnown = matchesETag(request, etag);
 
   // The first read comes before the status: a list that is refused must not start as a 200 or a 304.
   const scan = scanner(requested, at, service);

@@ -41,7 +41,7 @@ interface Body {
 }
 
 const [OTHER, ALONE, NEVER] = [address(5), address(6), address(7)];
-const [POLYGON, BASE] = [137, 8453];
+const [OPTIMISM, POLYGON, BASE] = [10, 137, 8453];
 const lineOf = ({ type, since, until }: Grant) =>
   `${type} ${since.block}.${since.logIndex}${until === null ? '' : ` to ${until.block}.${until.logIndex}`}`;
 
@@ -148,6 +148,23 @@ for (const engine of ENGINES) {
       const body = (await (await app.fetch(new Request(url))).json()) as Body;
       expect(body.grants.map(({ chainId }) => chainId)).toEqual([1, 1, 1, 1]);
       expect(body).toMatchObject({ complete: false, chains: [{ chainId: 1 }, { chainId: POLYGON, problem: {} }] });
+    });
+
+    test('a reorg before the first row is read makes the page begin again', async () => {
+      const chain = await newChain(store, OPTIMISM);
+      await chain.add([block(100), block(110, [granted('ALL')])]);
+      let reorgs = 0;
+      const pin: Store['pin'] = async (...args) => {
+        const pinned = await store.pin(...args);
+        if (reorgs++ === 0) await chain.add([block(110, [granted('CONTRACT')], 1)], { rollbackTo: 100 });
+        return pinned;
+      };
+      const app = appOf({ ...store, pin }, timeOf(110), { chainIds: new Set([OPTIMISM]) });
+      const response = await app.fetch(new Request(`http://localhost/registry/any/history/${HOT}?chainId=${OPTIMISM}`));
+      expect(await response.json()).toMatchObject({
+        grants: [{ type: 'CONTRACT' }],
+        chains: [{ block: { hash: block(110, [], 1).hash } }],
+      });
     });
 
     test('a v1 revocation that is not settled refuses the history of its wallets, and no other', async () => {

@@ -10,16 +10,13 @@ import { detailedRecordText, historyEntryText } from '../../feed/delegation-json
 import type { AnyQuestion, AnyTarget } from '../../registry/check.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../../registry/delegation.ts';
-import { ALL_VERSIONS, neverGrants, type Version } from '../../registry/versions.ts';
+import { NEWEST_FIRST, neverGrants, type Version } from '../../registry/versions.ts';
 import type { Counterpart } from '../../store/store.ts';
 import { reportUnread } from '../context/as-of.ts';
 import type { Call, Service } from '../context/service.ts';
 import type { Answer } from '../wire/answer.ts';
 import { answerChainPage, badCursor, listSection, type PinnedChain, type Section } from './chain-pages.ts';
 import { filterOf, hasStandardTypes, matcherOf } from './list.ts';
-
-/** The newest first. */
-const VERSIONS = ALL_VERSIONS.toReversed();
 
 export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<Answer> {
   const { service } = call;
@@ -34,7 +31,7 @@ export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<A
   return answerChainPage(operation, call, page, {
     identity: [direction, type, contract, rights, unrestricted],
     rows: 'delegations',
-    sectionsOf: (chain) => VERSIONS.map((version) => section(chain, version)),
+    sectionsOf: (chain) => NEWEST_FIRST.map((version) => section(chain, version)),
   });
 }
 
@@ -64,7 +61,7 @@ export function answerCounterparts(operation: CounterpartsOperation, call: Call)
   const target = targetOf(rights, contract, tokenId);
   const about = { side, one, wallet: page.wallet, target, mode, service: call.service };
   // A single token has no narrower part.
-  const versions = narrower === 'true' && target.scope !== 'erc721' ? VERSIONS : [];
+  const versions = narrower === 'true' && target.scope !== 'erc721' ? NEWEST_FIRST : [];
   return answerChainPage(operation, call, page, {
     identity: [contract, tokenId, rights, narrower],
     rows: side,

@@ -1,11 +1,13 @@
 // What handlers are given: the service, and a request.
 
 import type { FollowerStatus } from '../../chain/follow/follower-status.ts';
+import type { ProofReader } from '../../chain/prove/proof-reader.ts';
 import type { TokenReader } from '../../chain/tokens/token-reader.ts';
 import type { FeedCursor } from '../../feed/cursor.ts';
 import type { Feed } from '../../feed/feed.ts';
 import type { McpEndpoint } from '../../mcp/server.ts';
-import type { Question, QuestionOf } from '../../registry/check.ts';
+import type { ProvenBlock } from '../../proof/answer-proof.ts';
+import type { AnyQuestion, Question, QuestionOf } from '../../registry/check.ts';
 import type { Store } from '../../store/store.ts';
 import type { Developers } from '../developers/developers.ts';
 import type { Admission } from '../limits/admission.ts';
@@ -50,14 +52,28 @@ export interface Service {
   readonly followerStatus?: () => readonly FollowerStatus[];
   /** Reads who owns tokens; absent if the operator has not turned token gates on. */
   readonly tokens?: TokenReader;
+  /** Proves answers; absent if the operator has not turned proofs on. */
+  readonly proofs?: ProofReader;
   /** Answers language models; absent if the operator has not turned the MCP server on. */
   readonly mcp?: McpEndpoint;
   /** Called for each check that was answered with no. */
   readonly onDenied?: (chainId: number, question: Question) => void;
   /** Called for each question refused because a revocation is not resolved. */
   readonly onUnread?: (chainId: number, question: QuestionOf<1>) => void;
+  /** Called for each answer that a proof contradicts. */
+  readonly onContradiction?: (contradiction: Contradiction) => void;
   /** Called for errors whose details are not sent to the caller, with the request if it is known. */
   readonly onError?: (error: unknown, request?: FailedRequest) => void;
+}
+
+/** What the index says and a proof contradicts. */
+export interface Contradiction {
+  readonly chainId: number;
+  readonly block: ProvenBlock;
+  readonly question: Question | AnyQuestion;
+  readonly index: boolean | bigint;
+  readonly proven: boolean | bigint;
+  readonly provider: string;
 }
 
 export interface FailedRequest {

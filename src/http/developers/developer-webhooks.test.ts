@@ -240,7 +240,8 @@ for (const engine of ENGINES) {
         id,
         attempts: [{ ...attempt, at: '2027-01-15T08:00:00.000Z' }],
       });
-      expect((await get('/attempts?id=x')).status).toBe(400);
+      for (const query of ['', '?id=x', `?id=${id}&limit=5`])
+        expect([query, (await get(`/attempts${query}`)).status]).toEqual([query, 400]);
     });
 
     test('a wallet sees and changes only its own webhooks', async () => {

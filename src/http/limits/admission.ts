@@ -6,6 +6,7 @@ import type { KeyCache } from '../../accounts/key-cache.ts';
 import type { Budget } from '../../api/operation.ts';
 import { Problem } from '../../api/problems.ts';
 import type { Awaitable } from '../../store/engine.ts';
+import { othersOfTurn } from '../../store/turns.ts';
 import { apiKeyOf } from '../wire/answer.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { Limiter, LimitResult } from './limiter.ts';
@@ -73,8 +74,11 @@ export function createAdmission(options: AdmissionOptions) {
   const addressOf = ({ request, socket }: Pick<Sent, 'request' | 'socket'>) =>
     clientAddress(socket(), request.headers.get('x-forwarded-for'), proxies);
 
-  const limited = (name: string, limiter: Limiter | null, sent: Sent, helpText = '', questions = 1) =>
-    limiter === null ? UNLIMITED : consume(name, limiter, addressOf(sent), questions, helpText);
+  async function limited(name: string, limiter: Limiter | null, sent: Sent, helpText = '', questions = 1) {
+    if (limiter === null) return UNLIMITED;
+    await othersOfTurn;
+    return consume(name, limiter, addressOf(sent), questions, helpText);
+  }
 
   /** The keys of one wallet share a window. A key with a limit of its own has its own window, shared with the keys it replaced. */
   function limitKey(record: KeyRecord, questions: number): Awaitable<AdmissionDecision> {

@@ -22,7 +22,7 @@ describe('the client address', () => {
     ['a trusted proxy that comes as IPv6', '::ffff:10.0.0.1', '198.51.100.1', '198.51.100.1'],
     ['the address alone, where the proxy names the port too', '10.1.1.1', '203.0.113.9:4711', '203.0.113.9'],
     ['IPv6 in brackets with a port', '10.1.1.1', '[2a00:1:2:3::9]:99', '2a00:1:2:3::/64'],
-    ['IPv4 that comes as IPv6 in hex', '::ffff:cb00:7109', null, '203.0.113.9'],
+    ['IPv4 that comes as IPv6 in hex', '::ffff:c633:64c9', null, '198.51.100.201'],
     ['IPv6 by its network', '2a00:1450:4001:82a::200e', null, '2a00:1450:4001:82a::/64'],
     ['IPv6 with zeros in the middle', '2a00::1', null, '2a00:0:0:0::/64'],
     ['IPv6 with few zeros', '2a00::4:5:6:7:8', null, '2a00:0:0:4::/64'],

@@ -6,6 +6,7 @@ import { PROBLEMS, Problem, type ProblemType } from '../../api/problems.ts';
 import { splitUrl } from '../../api/query.ts';
 import { isStreamed, wholeBody } from '../../api/sized-response.ts';
 import type { Awaitable } from '../../store/engine.ts';
+import { othersOfTurn } from '../../store/turns.ts';
 import { pageResponse } from '../../web/page.ts';
 import { renderProblem } from '../../web/problem-page.ts';
 import { outdated, problemOf } from '../context/problem-of.ts';
@@ -32,6 +33,8 @@ export interface Answered {
   readonly status: number;
   /** Until the response was ready to be sent. */
   readonly seconds: number;
+  /** The block that the answer is true as of. */
+  readonly block: string | null;
   /** Why it was refused. */
   readonly problem?: ProblemType;
 }
@@ -67,6 +70,7 @@ export function createApp(options: AppOptions): App {
       const answer = admitted.refusal
         ? refused(admitted.refusal, received, sandbox)
         : await answered(received, options);
+      await othersOfTurn;
       const more: Record<string, string> = { ...received.limits, ...NO_GUESSING, 'x-request-id': id };
       if (sandbox) more['x-sandbox'] = 'true';
       const plain = toResponse(answer, more);
@@ -75,12 +79,15 @@ export function createApp(options: AppOptions): App {
       const isLarge = wholeBody(whole).length > LARGE_BYTES && request.method !== 'HEAD';
       const response = isLarge ? sentInParts(received, whole, more, options) : whole;
       if (!isStreamed(response)) longLists.noteShort();
+      await othersOfTurn;
       if (onAnswer !== undefined) {
         const method = METHOD_NAMES.has(request.method) ? request.method : 'other';
         const seconds = (performance.now() - began) / 1000;
         const { problem, failed } = received;
         const { status } = response;
-        onAnswer({ ...failed, method, status, seconds, ...(problem && { problem }) }, request, response);
+        // Reading the headers of a response costs more than those of its answer.
+        const block = answer.headers.get('x-block-number');
+        onAnswer({ ...failed, method, status, seconds, block, ...(problem && { problem }) }, request, response);
       }
       return response;
     },

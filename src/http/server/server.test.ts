@@ -18,7 +18,11 @@ for (const [what, doneAt, endsAt] of [
         get pendingRequests() {
           return now < doneAt ? 1 : 0;
         },
-        stop: async (isCut = false) => void stops.push([isCut, now]),
+        async stop(isCut = false) {
+          const at = now;
+          await new Promise(setImmediate);
+          stops.push([isCut, at]);
+        },
       } as never),
     ];
     try {

@@ -6,8 +6,8 @@ import { createRounds } from '../../store/turns.ts';
 export const MOST_AT_ONCE = 32;
 
 /**
- * The steps of the requests then take turns, so each step runs for all of them while its code is in the caches of the CPU: under
- * load, a request costs a third less. A request on its own waits for nothing else.
+ * The steps of the requests then take turns (see `othersOfTurn`): under load, a request costs a third less. A request on its own waits
+ * for nothing else.
  */
 export function inTurns<Request, Answer>(
   handle: (request: Request) => Promise<Answer>,

@@ -1,4 +1,4 @@
-// An answer before it is a Response, with its headers: headers that are added to it cost nothing.
+// An answer before it is a Response, and its headers. Those of answers at the head are prepared: they differ in little else than the tag.
 
 import { BLOCK_HEADERS, type HeaderName } from '../../api/headers.ts';
 import type { Budget } from '../../api/operation.ts';
@@ -9,19 +9,16 @@ import type { AnswerBlock, ChainState } from '../../store/store.ts';
 
 export interface Answer {
   readonly status: number;
-  readonly headers: Record<string, string>;
+  readonly headers: Headers;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
 /** The Response, with more headers. */
 export function toResponse(answer: Answer | Response, more: Readonly<Record<string, string>>): Response {
-  if (answer instanceof Response) {
-    for (const name in more) answer.headers.set(name, more[name] ?? '');
-    return answer;
-  }
-  const { status, headers, body } = answer;
-  for (const name in more) headers[name] = more[name] ?? '';
-  return body === null ? new Response(null, { status, headers }) : textResponse(body, { status, headers });
+  for (const name in more) answer.headers.set(name, more[name] ?? '');
+  if (answer instanceof Response) return answer;
+  const { body } = answer;
+  return body === null ? new Response(null, answer) : textResponse(body, answer);
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -48,36 +45,47 @@ interface AnsweredRequest {
   readonly timestamp: number | undefined;
 }
 
+/** By the state of the chain, which every commit replaces, and by what else is in them. */
+const preparedHeaders = new WeakMap<ChainState, Map<string, Headers>>();
+
 /** The headers of an answer that is true as of a block. */
-export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, answered: AnsweredRequest) {
+export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, answered: AnsweredRequest): Headers {
   const { request, budget, timestamp } = answered;
-  const headers = answerHeaders(request, budget, cacheTime(chain, now));
-  headers['x-block-number'] = String(block.number);
-  if (block.hash !== null) headers['x-block-hash'] = block.hash;
-  if (block.timestamp !== null) headers['x-block-timestamp'] = String(block.timestamp);
-  if (chain.partial) headers['x-indexed-from'] = String(chain.firstBlock);
-  if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
-  return headers;
+  const cache = cacheControl(request, budget, cacheTime(chain, now));
+  const make = () => {
+    const headers = answerHeaders(budget, cache);
+    headers.set('x-block-number', String(block.number));
+    if (block.hash !== null) headers.set('x-block-hash', block.hash);
+    if (block.timestamp !== null) headers.set('x-block-timestamp', String(block.timestamp));
+    if (chain.partial) headers.set('x-indexed-from', String(chain.firstBlock));
+    if (timestamp !== undefined) headers.set('x-as-of-timestamp', String(timestamp));
+    return headers;
+  };
+  if (block !== chain.head || timestamp !== undefined) return make();
+  const prepared = preparedHeaders.getOrInsertComputed(chain, () => new Map());
+  return new Headers(prepared.getOrInsertComputed(budget + cache, make));
 }
 
 /** The headers of an answer about several chains. */
-export const manyChainsHeaders = (request: Request, budget: Budget) => answerHeaders(request, budget, 'no-cache');
+export const manyChainsHeaders = (request: Request, budget: Budget): Headers =>
+  answerHeaders(budget, cacheControl(request, budget, 'no-cache'));
 
-function answerHeaders(request: Request, budget: Budget, cache: string): Record<string, string> {
-  const takesKey = budget === 'keyed';
-  // A shared cache would also answer callers whose key is not active.
-  const scope = takesKey && apiKeyOf(request) !== null ? 'private' : 'public';
-  const headers: Record<string, string> = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': `${scope}, ${cache}` };
-  if (takesKey) headers['vary'] = 'X-API-KEY';
+/** A shared cache would also answer callers whose key is not active. */
+const cacheControl = (request: Request, budget: Budget, time: string) =>
+  `${budget === 'keyed' && apiKeyOf(request) !== null ? 'private' : 'public'}, ${time}`;
+
+function answerHeaders(budget: Budget, cache: string): Headers {
+  const headers = new Headers({ ...CORS, 'content-type': JSON_TYPE, 'cache-control': cache });
+  if (budget === 'keyed') headers.set('vary', 'X-API-KEY');
   return headers;
 }
 
 /** Links the same query with another cursor, relative to the request's URL: a proxy may serve the API under any path. */
-export function setNext(headers: Record<string, string>, query: string, cursor: string): void {
+export function setNext(headers: Headers, query: string, cursor: string): void {
   const next = new URLSearchParams(query);
   for (const name of [...next.keys()]) if (isIgnored(name)) next.delete(name);
   next.set('cursor', cursor);
-  headers['link'] = `<?${next}>; rel="next"`;
+  headers.set('link', `<?${next}>; rel="next"`);
 }
 
 /** Caches may keep an answer until the chain's next block is due. */
@@ -90,21 +98,20 @@ function cacheTime({ head, chainId }: ChainState, now: number): string {
 }
 
 /** The 304 instead of an answer with these headers. It has no body, so it has no Content-Type: clients would parse it. */
-export const notModified = ({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Answer => ({
-  status: 304,
-  headers,
-  body: null,
-});
+export function notModified(headers: Headers): Answer {
+  headers.delete('content-type');
+  return { status: 304, headers, body: null };
+}
 
 const hashOf = (body: string) => `"${Bun.hash.wyhash(body).toString(36)}"`;
 /** Of nearly all checks. */
 const HASHES = new Map(['true', 'false'].map((body) => [body, hashOf(body)]));
 
 /** The answer with the hash of its body as its tag; a 304 if the caller has it. */
-export function tagged(request: Request, headers: Record<string, string>, body: string): Answer {
+export function tagged(request: Request, headers: Headers, body: string): Answer {
   // A map would hash a long body once more.
   const etag = (body.length <= 5 && HASHES.get(body)) || hashOf(body);
-  headers['etag'] = etag;
+  headers.set('etag', etag);
   return matchesETag(request, etag) ? notModified(headers) : { status: 200, headers, body };
 }
 

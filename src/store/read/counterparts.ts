@@ -84,7 +84,7 @@ export function counterpartStatement(
     return { ended, scans };
   });
   const all = [chain, ...parts.flatMap(({ scans }) => scans)].join('\n UNION ALL ');
-  const ends = isHead || parts.length === 0 ? '' : `WITH RECURSIVE ${parts.map(({ ended }) => ended).join(',\n')}`;
+  const ends = isHead ? '' : `WITH RECURSIVE ${parts.map(({ ended }) => ended).join(',\n')}`;
   const { col } = row;
   return {
     sql: `${ends} ${all} ORDER BY other LIMIT ${ROWS} + 1`,

@@ -10,6 +10,7 @@ import { createCheck, requireQuestion } from './check.ts';
 import { createCheckGathered, gather, type HeadQuestion, type HeadResult } from './check-gathered.ts';
 import { createCheckMany } from './check-many.ts';
 import { createCounterparts } from './counterparts.ts';
+import { createGrantCounts } from './grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from './held-columns.ts';
 import { createHistory } from './history.ts';
 import { createList, decodedRows, packedRows } from './list.ts';
@@ -48,6 +49,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     delegates: createCounterparts(engine, hash, 'delegates'),
     changes: createChanges(engine, hash),
     history: createHistory(engine, hash),
+    ...createGrantCounts(engine, hash),
     ...createRevocationReads(engine, hash),
   };
 }

@@ -6,6 +6,7 @@ import { decodeNumberOrNull } from '../rows/cells.ts';
 import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
 import { columns, type Expressions, ofTable } from '../rows/columns.ts';
 import type { ChainState } from '../store.ts';
+import { othersOfTurn } from '../turns.ts';
 
 type StateColumn = 'commit_id' | (typeof CHAIN.names)[number];
 
@@ -75,6 +76,7 @@ export function createStateReader(engine: Engine) {
   return {
     many,
     async one(chainId: number, statement: StateStatement<string>, params: readonly Param[]) {
+      await othersOfTurn;
       let rows = await engine.rows(statement.sql, params);
       if (rows[0] !== undefined && statement.decodeCommit(rows[0]) !== known.get(chainId)?.commit)
         rows = await engine.rows(statement.sqlWithState, params);

@@ -1,7 +1,8 @@
 // Merkle Patricia tries: the root of some entries, and what a proof shows about one key.
 
-import type { Bytes32 } from '../../registry/delegation.ts';
-import { keccak, keccakBytes } from '../../registry/keccak.ts';
+import { bytesOf, isEqual } from '../registry/bytes.ts';
+import type { Bytes32 } from '../registry/delegation.ts';
+import { keccak, keccakBytes } from '../registry/keccak.ts';
 import { decodeRlp, encodeRlp, type Rlp, toQuantity } from './rlp.ts';
 
 interface Entry {
@@ -10,7 +11,8 @@ interface Entry {
 }
 
 const EMPTY = new Uint8Array();
-export const EMPTY_ROOT = keccak(encodeRlp(EMPTY));
+/** Of a trie whose only node is an empty text. */
+export const EMPTY_ROOT = keccak(Uint8Array.of(0x80));
 
 /** The root of a trie. Keys must differ. `onNode` gets every node that another one names by its hash, and the root. */
 export function trieRoot(
@@ -63,17 +65,29 @@ function nodeOf(entries: readonly Entry[], depth: number, onNode?: (hash: Uint8A
   return [...branch, value];
 }
 
-/** The value of a key, or null if the proof shows that there is none. Throws if it shows neither. */
-export function provenValue(root: Bytes32, key: Uint8Array, proof: readonly Uint8Array[]): Uint8Array | null {
+/** Gives the node with a hash. Throws if there is none. */
+export type NodeSource = (hash: Uint8Array) => Uint8Array;
+
+/** The nodes of a proof of one key, of which each must be the next one. `used` is how many were needed. */
+export function nodesInOrder(nodes: readonly Uint8Array[]): NodeSource & { readonly used: () => number } {
+  let at = 0;
+  const next = (hash: Uint8Array) => {
+    const node = nodes[at];
+    if (node === undefined || !isEqual(keccakBytes(node), hash)) throw new Error('a node is missing');
+    at++;
+    return node;
+  };
+  return Object.assign(next, { used: () => at });
+}
+
+/** The value of a key, or null if the nodes show that there is none. Throws if they show neither. */
+export function provenValue(root: Bytes32, key: Uint8Array, nodeOf: NodeSource): Uint8Array | null {
+  if (root === EMPTY_ROOT) return null;
   const nibbles = toNibbles(key);
-  let [at, left] = [0, 0];
-  let expected: Uint8Array = Uint8Array.fromHex(root.slice(2));
-  // An empty trie has an empty proof, or its only node.
-  if (root === EMPTY_ROOT && proof.every((node) => node.length === 1 && node[0] === 0x80)) return null;
+  let at = 0;
+  let expected = bytesOf(root);
   for (;;) {
-    const rlp = proof[left++];
-    if (rlp === undefined || Buffer.compare(keccakBytes(rlp), expected) !== 0) throw new Error('a node is missing');
-    let node = decodeRlp(rlp);
+    let node = decodeRlp(nodeOf(expected));
     if (node === null) throw new Error('a node is malformed');
     // A short child stands in its parent.
     while (!(node instanceof Uint8Array)) {
@@ -83,7 +97,7 @@ export function provenValue(root: Bytes32, key: Uint8Array, proof: readonly Uint
         next = node[nibbles[at++] as number] as Rlp;
       } else if (node.length === 2 && node[0] instanceof Uint8Array && node[0].length > 0) {
         const { path, isLeaf } = fromCompact(node[0]);
-        const matches = Buffer.compare(path, nibbles.subarray(at, at + path.length)) === 0;
+        const matches = isEqual(path, nibbles.subarray(at, at + path.length));
         if (isLeaf) return matches && at + path.length === nibbles.length ? toValue(node[1]) : null;
         if (!matches) return null;
         at += path.length;

@@ -1,5 +1,7 @@
 // RLP, the encoding of headers, receipts and trie nodes: nested lists of bytes.
 
+import { bytesOf } from '../registry/bytes.ts';
+
 export type Rlp = Uint8Array | readonly Rlp[];
 
 export function encodeRlp(item: Rlp): Uint8Array {
@@ -35,7 +37,7 @@ function longPrefix(length: number, offset: number): Uint8Array {
 export function toQuantity(value: number | bigint): Uint8Array {
   if (value === 0 || value === 0n) return EMPTY;
   const hex = value.toString(16);
-  return Uint8Array.fromHex(hex.length % 2 === 0 ? hex : `0${hex}`);
+  return bytesOf(`0x${hex.length % 2 === 0 ? hex : `0${hex}`}`);
 }
 const EMPTY = new Uint8Array();
 
