@@ -41,7 +41,8 @@ beforeAll(() => {
   ({ project } = packClient());
   linkPackages(project, 'viem', 'react', 'react-dom', 'scheduler', '@types/react', '@types/react-dom');
   linkPackages(project, '@tanstack/react-query', '@tanstack/query-core');
-  const onSandbox = (code: string) => code.replaceAll('http://localhost:8080', used.url);
+  const onSandbox = (code: string) =>
+    code.replaceAll('http://localhost:8080', used.url).replaceAll('http://127.0.0.1:8545', used.rpcUrl);
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(TYPES));
   writeFileSync(join(project, 'page.ts'), onSandbox(BLOCKS.join('console.log("next block");\n')));
   writeFileSync(join(project, 'vault-picker.tsx'), PICKER);
@@ -62,7 +63,7 @@ describe('the README of the client', () => {
     expect([code, stderr]).toEqual([0, '']);
     const printed = stdout.split('next block\n').map((text) => text.trim().split('\n'));
     expect(printed).toEqual(BLOCKS.map(printedBy));
-    expect(BLOCKS.length).toBe(6);
+    expect(BLOCKS.length).toBe(8);
   });
 
   test('has the vault picker of the examples', () => {

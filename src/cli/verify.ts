@@ -34,7 +34,7 @@ Exit code: 0 proven, 1 refuted, 2 cannot say.`,
       const { chainId, block, answers, yes } = await verifyProofFile(linesOf(file.stream()), trusted);
       const what = answers === 1 ? '1 answer' : `${answers.toLocaleString('en')} answers`;
       await writeOut(
-        `proven: ${what}, ${yes.toLocaleString('en')} of them not false, at block ${block.number} of chain ${chainId}, ${dateOf(block.timestamp)}\n  ${block.hash}\n`,
+        `proven: ${what} (${yes.toLocaleString('en')} yes) at block ${block.number} of chain ${chainId}, ${dateOf(block.timestamp)}\n  ${block.hash}\n`,
       );
     } catch (error) {
       if (!(error instanceof ProofError)) throw error;
