@@ -389,6 +389,26 @@ describe('a receipt under no root', () => {
     expect(found).toMatchObject({ head: FIRST + 40, isD: true, isE: false });
     expect(found.disputed).toBeGreaterThan(0);
   });
+
+  test('of a provider that is down since proves nothing: its wallets stay refused', async () => {
+    const world = await createWorld({ blocks: 40, calls: quiet, nodes: 2 });
+    const one = await following(world.nodes, { firstBlock: FIRST, clock: world.one.clock, network: POLYGON });
+    await one.catchUp(5);
+    const [liar] = world.nodes as [FakeNode, FakeNode];
+    liar.fault = adds(liar);
+    world.grow(1, () => grants(D));
+    await one.catchUp(3);
+    liar.fault = () => {
+      throw new Refusal(-32_000, 'down');
+    };
+    for (let turn = 0; turn < 5; turn++) {
+      one.clock += 61_000;
+      await one.catchUp(3);
+    }
+    expect((await one.store.chain(1))?.disputes).not.toEqual([]);
+    await one.close();
+    await world.close();
+  });
 });
 
 test('a revocation is not taken for another one, whose transaction a node names in its receipts', async () => {
