@@ -1,4 +1,4 @@
-// Looks up, filters and checks with the keyboard alone, on a phone's width, where the order of what has the focus is the hardest. Every stop of the Tab key must be visible.
+// Looks up, filters, checks and proves with the keyboard alone, on a phone's width, where the order of what has the focus is the hardest. Every stop of the Tab key must be visible.
 
 import { expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
@@ -28,7 +28,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`Tab does not reach ${target}`);
 }
 
-test('look-up, filter, history, check and status work by keyboard alone', async () => {
+test('look-up, filter, history, check, proof and status work by keyboard alone', async () => {
   const page = await used.browser.newPage({ viewport: { width: 390, height: 900 } });
   await page.goto(used.url);
   await page.keyboard.press('Tab');
@@ -64,6 +64,10 @@ test('look-up, filter, history, check and status work by keyboard alone', async 
   await tabTo(page, page.getByRole('button', { name: 'Copy link' }));
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: /Copied|Not allowed/ }).waitFor();
+  await tabTo(page, page.getByRole('button', { name: 'Prove this answer' }));
+  await page.keyboard.press('Enter');
+  await page.locator('#proof', { hasText: 'Proven in your browser' }).waitFor();
+  await tabTo(page, page.getByRole('link', { name: 'Download answer.json' }));
 
   await page.goto(`${used.url}/status`);
   await tabTo(page, page.locator('main summary').first());

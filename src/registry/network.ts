@@ -11,7 +11,7 @@ export interface Network {
   readonly chainId: number;
   readonly name: string;
   readonly testnet: boolean;
-  /** The host of a public block explorer, with /address/<address> and /tx/<hash>. Without it there are no links. */
+  /** The host of a public block explorer, with /address/<address>, /tx/<hash> and /block/<number>. Without it there are no links. */
   readonly explorer?: string;
   /** The registries deployed here, by version. */
   readonly registries: { readonly [V in Version]?: Address };

@@ -1,5 +1,6 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
+import verify from '../../client/src/verify.js' with { type: 'text' };
 import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
 import developerFields from './developers/developer-fields.browser.js' with { type: 'text' };
@@ -15,6 +16,7 @@ import docsRun from './docs/docs-run.browser.js' with { type: 'text' };
 import docsSearch from './docs/docs-search.browser.js' with { type: 'text' };
 import dom from './dom.browser.js' with { type: 'text' };
 import explorerStyle from './explorer/explorer.css' with { type: 'text' };
+import prove from './explorer/prove.browser.js' with { type: 'text' };
 import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
@@ -58,6 +60,9 @@ const TEXTS = {
   '/dom.js': dom,
   '/wallets.js': wallets,
   '/explorer.css': explorerStyle,
+  '/prove.js': prove,
+  // The compiler knows it as a module.
+  '/verify.js': verify as unknown as string,
   '/wallet.css': walletStyle,
   '/status.css': statusStyle,
   '/revoke.css': revokeStyle,

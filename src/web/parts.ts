@@ -7,6 +7,12 @@ export const shortAddress = (address: string): string => `${address.slice(0, 6)}
 
 export const chainName = (chainId: number): string => NETWORKS.get(chainId)?.name ?? `chain ${chainId}`;
 
+/** The chain of a sandbox has no block explorer. */
+export function explorerUrl(sandbox: boolean, chainId: number, path: string): string | null {
+  const host = sandbox ? undefined : NETWORKS.get(chainId)?.explorer;
+  return host === undefined ? null : `https://${host}/${path}`;
+}
+
 export const countText = (count: number, one: string): string =>
   `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
 

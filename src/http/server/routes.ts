@@ -161,7 +161,8 @@ const servedChains = ({ chainIds }: Service) => [...chainIds].sort((a, b) => a -
 function explorerQuery({ request, query, service }: Call): ExplorerQuery {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const [chainIds, origin] = [servedChains(service), originOf(request, service)];
-  return { values, faults, chainIds, origin, sandbox: service.sandbox ?? false, now: service.now() };
+  const { sandbox = false, proofs } = service;
+  return { values, faults, chainIds, origin, sandbox, proves: proofs !== undefined, now: service.now() };
 }
 
 async function answerDevelopers({ request, service }: Call): Promise<Response> {

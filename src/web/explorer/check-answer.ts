@@ -15,6 +15,7 @@ import { copyButton, notice, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
 import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
 import { type ExplorerQuery, entered, pointInTime } from './explorer-query.ts';
+import { renderProve } from './prove-answer.ts';
 
 export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html | null> {
   const isAsked = entered(query, 'from') !== '' || entered(query, 'to') !== '';
@@ -35,7 +36,8 @@ export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Pr
 <dl class="wallets"><dt>Hot wallet</dt><dd>${fullLink(question.to)}</dd><dt>Cold wallet</dt><dd>${fullLink(question.from)}</dd></dl>
 ${why}
 ${renderWhen(query, explained, options)}</section>
-<h2>The same answer from the API</h2>${command}`;
+<h2>The same answer from the API</h2>${command}
+${renderProve(query, question, options.chainId, explained)}`;
 }
 
 function questionOf(query: ExplorerQuery, scope: ScopeOf<2>): UncheckedQuestion {

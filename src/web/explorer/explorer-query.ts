@@ -19,6 +19,8 @@ export interface ExplorerQuery {
   /** The origin of the service, for links and commands to copy. */
   readonly origin: string;
   readonly sandbox: boolean;
+  /** Whether answers can be proven. */
+  readonly proves: boolean;
   /** Unix seconds. */
   readonly now: number;
 }

@@ -1,5 +1,5 @@
 // Renders the explorer page at /: the delegations of a wallet, a check between two wallets, or what can be asked. The page works
-// without JavaScript; a script only refreshes it.
+// without JavaScript; scripts only refresh it and verify proofs.
 
 import { ANY_LIST } from '../../api/any-operations.ts';
 import { EXAMPLE_DELEGATIONS } from '../../api/examples.ts';
@@ -27,13 +27,15 @@ export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): 
         : [HOME_TITLE, await renderHome(query, fetchApi)];
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   const styles = ['/explorer.css', ...(wallet === '' ? [] : (['/wallet.css'] as const))] as const;
-  return renderPage({ title, path: '/', live: true, styles }, html`${faults}${content}`);
+  const scripts = query.proves && isCheck ? (['/prove.js'] as const) : [];
+  return renderPage({ title, path: '/', live: true, styles, scripts }, html`${faults}${content}`);
 }
 
 const CHECK_TITLE = 'May one wallet act for another?';
 const renderCheck = async (query: ExplorerQuery, fetchApi: FetchApi) => html`<h1>${CHECK_TITLE}</h1>
 ${viewTabs('/?from=&to=')}${checkForm(query)}
-<div data-part="answer">${await renderAnswer(query, fetchApi)}</div>`;
+<div data-part="answer">${await renderAnswer(query, fetchApi)}</div>
+<div id="proof"></div>`;
 
 const HOME_TITLE = 'Who may act for your wallet?';
 async function renderHome(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html> {

@@ -2,9 +2,8 @@
 // shortened can be copied whole, and is printed whole.
 
 import { MAX_UINT256 } from '../../registry/delegation.ts';
-import { NETWORKS } from '../../registry/network.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, copyButton, shortAddress } from '../parts.ts';
+import { chainName, copyButton, explorerUrl, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
 import { type Grant, type GrantRow, hasAnyRight, isUnlimited, otherOf } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
@@ -29,10 +28,8 @@ const renderNumber = (digits: string, what: string): Html => {
 
 /** Links to another site never say where they come from. */
 function explorerLink(view: WalletView, chainId: number, path: string, content: Html, label: string): Html | null {
-  const host = view.sandbox ? undefined : NETWORKS.get(chainId)?.explorer;
-  return host === undefined
-    ? null
-    : html`<a href="https://${host}/${path}" rel="noreferrer noopener" aria-label="${label}">${content}</a>`;
+  const url = explorerUrl(view.sandbox, chainId, path);
+  return url === null ? null : html`<a href="${url}" rel="noreferrer noopener" aria-label="${label}">${content}</a>`;
 }
 
 /** The wallet at the other end, with the chain and the registry of the grant. */
