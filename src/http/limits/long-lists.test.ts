@@ -305,7 +305,8 @@ describe('bodies', () => {
       ),
       headers: { 'content-type': 'application/json', 'content-length': String(26 * 1024) },
     });
-    expect((await app.fetch(unread, () => '198.51.100.2')).status).toBe(413);
+    const refused = await app.fetch(unread, () => '198.51.100.2');
+    expect([refused.status, await refused.json()]).toMatchObject([413, { type: '/docs#problem-too-many-questions' }]);
     expect(isRead).toBe(false);
     expect((await post(app, padded(8000), { key: 'first' })).status).toBe(200);
   });
