@@ -76,6 +76,19 @@ test('an import is unfinished until its last commit has ended', async () => {
   await store.close();
 });
 
+test('an import commits some blocks at once, with 20,000 logs at most', async () => {
+  const store = await emptyStore();
+  const commits: number[] = [];
+  const apply: Store['apply'] = (commit) => {
+    commits.push(commit.blocks.reduce((sum, { logs }) => sum + logs.length, 0));
+    return store.apply(commit);
+  };
+  const busy = (number: number) => block(number, Array(7000).fill(granted('ALL')));
+  await importAll({ ...store, apply }, archiveOf([101, 102, 103, 104].map(busy)));
+  expect(commits).toEqual([14_000, 14_000]);
+  await store.close();
+});
+
 test('an archive that is cut, changed or continued is not imported, nor into a store that has the chain', async () => {
   const store = await emptyStore();
   const whole = archiveOf([block(101, [granted('ALL')])]);
