@@ -542,4 +542,20 @@ describe('many streams that catch up at once', () => {
     expect(Math.max(...opened.map(({ sent }) => sent.bytes))).toBeLessThan(MAX_WAITING + 2000);
     streams.stop();
   });
+
+  test('are 10,000 at most without a key, and as many with one', () => {
+    const streams = createChangeStreams({ perAddress: 20_000, perKey: 20_000 }, TIMES);
+    const service = serviceOf(store, NOW, { streams });
+    for (const hasKey of [false, true]) {
+      const feed = { chainIds: [], isFinal: false, filter: {}, mode: 'number' } as const;
+      const openOne = () =>
+        streams.open(
+          { feed, identity: '', cursor: new Map(), start: 'head' },
+          { service, caller: { id: 'one', hasKey }, failed: { id: '', route: '' }, setIdleTimeout() {} },
+        );
+      for (let turn = 0; turn < 10_000; turn++) openOne();
+      expect(openOne).toThrow('as many open streams as it can');
+    }
+    streams.stop();
+  });
 });

@@ -55,6 +55,12 @@ describe('a query', () => {
     expect([nearest(`${known.slice(1)}y`, [known]), nearest(`${known}y`, [known])]).toEqual([known, null]);
   });
 
+  test('suggests the nearest of several, and none that shares less than half of its letters', () => {
+    expect(nearest('rihgts', ['rights', 'lights'])).toBe('rights');
+    expect(nearest('block', ['blocks', 'blow'])).toBe('blocks');
+    expect(nearest('id', ['to'])).toBeNull();
+  });
+
   test('lists what is known where nothing is near', () => {
     const [fault] = parseQuery('wallet=0x1', KNOWN).faults;
     expect(fault?.detail).toBe('is not a known parameter; known are to, from, chainId, tokenId, rights');

@@ -481,6 +481,11 @@ describe('a challenge', () => {
       (socket) => void socket.write(`${head('content-length: 2\r\n')}ok`),
       'challenge',
     ],
+    [
+      'is missing in an answer without a body, and the connection stays open',
+      (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n'),
+      'challenge',
+    ],
     ['is missing in a body that ends', `${head()}ok`, 'challenge'],
     ['is another', `${head()}${CHALLENGE.toLowerCase()}`, 'challenge'],
     ['is only in the request that is sent back', (socket, request) => void socket.end(head() + request), 'challenge'],
