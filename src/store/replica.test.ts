@@ -108,12 +108,14 @@ describe('DATABASE_REPLICA_URL', () => {
     // The comparison is always a moment old. Here it stays so.
     const late = { ...primary, chains: async () => compared };
     const replicated = withReplica(late, replica.urlOf(database), {
-      log: () => {},
+      log: (_level, event) => void logged.push(event),
       onFallback: () => fallbacks++,
     });
+    const logged: string[] = [];
     let fallbacks = 0;
     try {
       await eventually('fresh', async () => replicated.isFresh());
+      expect(logged.at(-1)).toBe('replica in use');
       const query = { chainId: chain.chainId, isFinal: false, limit: 10 };
       const first = await replicated.store.changes({ ...query, after: null });
       const grants = { chainId: chain.chainId, wallet: COLD, limit: 10, at: { block: 101, revision: 1 } };
