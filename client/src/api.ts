@@ -20,7 +20,8 @@ export interface DetailedDelegation {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -143,7 +144,8 @@ export interface HistoryEntry {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -226,7 +228,8 @@ export interface DetailedDelegationV2 {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -262,7 +265,8 @@ export interface DetailedDelegationV1 {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -272,6 +276,43 @@ export interface DetailedDelegationV1 {
     readonly transactionHash: Hex;
     readonly logIndex: number;
   };
+}
+
+export interface ExclusiveWallet {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  /** With its EIP-55 checksum. */
+  readonly vault: Hex;
+  /** Whether a delegation decides. If not, the vault acts for itself. */
+  readonly delegated: boolean;
+  readonly delegation: DetailedDelegationV2 | null;
+  readonly expires: number | 'never' | null;
+  readonly nextChange: number | null;
+}
+
+export interface ExclusiveOwner {
+  readonly wallet: Hex | null;
+  readonly vault: Hex | null;
+  /** Whether a delegation decides. If not, the vault acts for itself. */
+  readonly delegated: boolean;
+  readonly delegation: DetailedDelegationV2 | null;
+  readonly expires: number | 'never' | null;
+  readonly nextChange: number | null;
+}
+
+export interface ExclusiveVaults {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  readonly chainId: number;
+  readonly block: Block;
+  readonly vaults: readonly {
+    /** With its EIP-55 checksum. */
+    readonly vault: Hex;
+    readonly delegation: DetailedDelegationV2;
+    readonly expires: number | 'never' | null;
+  }[];
+  readonly nextChange: number | null;
+  readonly next: string | null;
 }
 
 export interface Batch {
@@ -894,6 +935,59 @@ export interface Operations {
       | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block }
       | ProvenAnswer;
   };
+  readonly exclusiveWallet: {
+    readonly params: {
+      /** The vault for which somebody acts. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly vault: string;
+      /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
+      readonly rights?: string | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: ExclusiveWallet;
+  };
+  readonly exclusiveOwner: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract: string;
+      /** The token id in decimal digits, from 0 to 2^256-1. */
+      readonly tokenId: bigint;
+      /** The owner of the token. Without it, the owner is read from the chain. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly owner?: string | undefined;
+      /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
+      readonly rights?: string | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: ExclusiveOwner;
+  };
+  readonly exclusiveVaults: {
+    readonly params: {
+      /** The hot wallet that wants to act. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly wallet: string;
+      /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
+      readonly rights?: string | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+      /** Page size, 1 to 10000. `next` and the Link header lead to the next page. A page can be short or empty and still have a next one. */
+      readonly limit?: number | undefined;
+      /** Where the page starts: `next` of the previous page. All pages are as of the same blocks. */
+      readonly cursor?: string | undefined;
+    };
+    readonly body: ExclusiveVaults;
+  };
   readonly checkBatch: {
     readonly params: {
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
@@ -1003,7 +1097,7 @@ export interface ProblemFields {
   /** The index starts after the requested block or time. What was delegated then is unknown, not empty. */
   readonly 'not-indexed': Record<never, never>;
 
-  /** Token ownership is read by block hash, and the index has no hash of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`. */
+  /** Token ownership is read by block hash, and expiry is judged by the timestamp of the block, but the index has neither of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`. */
   readonly 'block-not-kept': { readonly chainId: number; readonly block: number };
 
   /** The operator of this service has not turned token gates on (`OWNERSHIP=on`). */

@@ -7,7 +7,7 @@ import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
-import { dateOf, tableOf, whenText, writeOut } from './output.ts';
+import { dateOf, nowSeconds, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
 import { given, paramsOf, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
@@ -78,7 +78,7 @@ function formatHolders({ holds, block, holders: found }: Holders): string {
     delegations.length === 0
       ? [[owner, String(balance), 'itself', '']]
       : delegations.map(({ version, type, standard, rights, since }) => {
-          const right = rightsLabel(rights, dateOf);
+          const right = rightsLabel(rights, nowSeconds());
           const by = `v${version} ${standard ?? type}${right === null ? '' : ` for ${right}`}`;
           return [owner, String(balance), by, whenText(since)];
         }),

@@ -5,7 +5,6 @@ import { type Address, type Delegation, MAX_UINT256 } from '../registry/delegati
 import { rightsLabel } from '../registry/rights.ts';
 import { type Html, html } from './html.ts';
 import { shortAddress } from './parts.ts';
-import { dateText } from './time-text.ts';
 
 const shortCode = (address: string): Html =>
   html`<code class="short" title="${address}">${shortAddress(address)}</code>`;
@@ -27,8 +26,8 @@ function subjectOf({ kind, contract, tokenId, amount }: Delegation, isOwner: boo
 }
 
 /** The subject with the right that limits it, and the registry: "your whole wallet with the right “vote” v2". */
-export function grantText(grant: Delegation, isOwner = true): Html {
-  const right = rightsLabel(grant.rights, dateText);
+export function grantText(grant: Delegation, isOwner = true, now = Date.now() / 1000): Html {
+  const right = rightsLabel(grant.rights, now);
   const limit = right !== null && html` with the right <span class="right">“${right}”</span>`;
   return html`${subjectOf(grant, isOwner)}${limit} <span class="badge">v${grant.version}</span>`;
 }

@@ -106,10 +106,19 @@ function scopeOf(tokenId: bigint | undefined, standard: 'ERC721' | 'ERC1155' | '
   return tokenId === undefined ? 'contract' : 'erc721';
 }
 
-/** Fixes the block. Its hash must be known, and with a cursor it must be the same block as before. */
+/** Fixes the block. With a cursor it must be the same block as before. */
 async function pin({ chainId, wallet, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
-  const chosen = cursor?.chosen[0] ?? null;
-  const pinned = await pinBlock(chainId, asOf, service, { about: { wallet }, chosen });
+  const pinned = await pinExact(chainId, asOf, service, { about: { wallet }, chosen: cursor?.chosen[0] ?? null });
+  const { number, hash } = pinned.block;
+  if (cursor !== null && cursor.after?.split('.')[0] !== shortHash(hash))
+    throw new Problem('cursor-gone', `A reorg replaced block ${number}. Start again without a cursor.`);
+  return pinned;
+}
+
+/** Fixes a block whose hash is known: tokens are read at it. */
+export async function pinExact(...args: Parameters<typeof pinBlock>): Promise<Pinned> {
+  const [chainId, asOf, , { chosen = null } = {}] = args;
+  const pinned = await pinBlock(...args);
   const { block, reach } = pinned;
   const { number, hash } = block;
   // Tokens can change hands in blocks that are not kept, between the kept block and the time.
@@ -120,8 +129,6 @@ async function pin({ chainId, wallet, asOf, cursor }: Requested, service: Servic
       `The index of chain ${chainId} has no hash of the requested block, so tokens cannot be read at it. Use block=latest or block=finalized.`,
       { fields: { chainId, block: number } },
     );
-  if (cursor !== null && cursor.after?.split('.')[0] !== shortHash(hash))
-    throw new Problem('cursor-gone', `A reorg replaced block ${number}. Start again without a cursor.`);
   return { ...pinned, block: { ...block, hash } };
 }
 
@@ -188,7 +195,14 @@ const UNAVAILABLE = {
   overloaded: 'Too many requests wait for the providers',
 } as const satisfies Record<Unavailable['cause'], string>;
 
-function unreadable(read: NotAToken | Unavailable, { chainId, contract, target: { scope } }: Requested): Problem {
+export function unreadable(
+  read: NotAToken | Unavailable,
+  {
+    chainId,
+    contract,
+    target: { scope },
+  }: Pick<Requested, 'chainId' | 'contract'> & { readonly target: Pick<Target, 'scope'> },
+): Problem {
   if (read.type === 'not-a-token') {
     const { cause } = read;
     const call = scope === 'erc721' ? 'ownerOf(uint256)' : `balanceOf(address${scope === 'erc1155' ? ',uint256' : ''})`;

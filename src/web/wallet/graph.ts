@@ -4,7 +4,17 @@
 import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { type Html, html } from '../html.ts';
 import { countText, shortAddress } from '../parts.ts';
-import { byNewest, type Grant, type GrantRow, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
+import {
+  byNewest,
+  type Grant,
+  type GrantRow,
+  hasAnyRight,
+  isUnlimited,
+  kindOf,
+  kindWidth,
+  knownName,
+  otherOf,
+} from './grant.ts';
 import { shortNumber } from './grant-cells.ts';
 
 type GraphSide = ReturnType<typeof sideOf>;
@@ -118,7 +128,7 @@ function scopeText(grant: Grant): string {
     erc1155: `${many} of token ${token}`,
     erc20: `ERC-20 ${where}`,
   }[kindOf(grant)];
-  const right = grant.rightsText ?? grant.rightsName;
+  const right = grant.rightsText ?? knownName(grant);
   return hasAnyRight(grant) ? what : `${what}, only ${right === null ? 'some rights' : `“${right}”`}`;
 }
 

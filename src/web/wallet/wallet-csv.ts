@@ -6,7 +6,7 @@ import { type FetchApi, Refusal } from '../ask-api.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName } from '../parts.ts';
-import type { Grant } from './grant.ts';
+import { type Grant, knownName } from './grant.ts';
 import { matches, readGrants } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 
@@ -36,8 +36,8 @@ const COLUMNS: Readonly<Record<string, (grant: Grant, view: WalletView) => strin
   token_id: ({ tokenId }) => String(tokenId ?? ''),
   amount: ({ amount }) => String(amount ?? ''),
   rights: ({ rights }) => rights ?? '',
-  rights_text: ({ rightsText, rightsName }) => rightsText ?? rightsName ?? '',
-  rights_expire: ({ expires }) => (expires === null ? '' : isoTime(expires)),
+  rights_text: (grant) => grant.rightsText ?? knownName(grant) ?? '',
+  rights_expire: ({ expires }) => (typeof expires === 'number' ? isoTime(expires) : (expires ?? '')),
   since_block: ({ since }) => String(since.block),
   since_time: ({ since }) => isoTime(since.timestamp),
   since_transaction: ({ since }) => since.transactionHash,
