@@ -438,8 +438,10 @@ export interface Operations {
       readonly contract?: string | undefined;
       /** The token id in decimal digits, from 0 to 2^256-1. */
       readonly tokenId?: bigint | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
       readonly narrower?: boolean | undefined;
       /** The chain ids of the networks, separated by commas, or `served` for every served chain. */
@@ -490,8 +492,10 @@ export interface Operations {
       readonly tokenId?: bigint | undefined;
       /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
       readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
@@ -1003,8 +1007,10 @@ export interface Operations {
       readonly contract?: string | undefined;
       /** The token id in decimal digits, from 0 to 2^256-1. */
       readonly tokenId?: bigint | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
       readonly narrower?: boolean | undefined;
       /** The chain id of the network, as listed at /networks. */
@@ -1055,8 +1061,10 @@ export interface Operations {
       readonly tokenId?: bigint | undefined;
       /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
       readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */

@@ -281,7 +281,7 @@ export const proof = flag(
 );
 export const resolver = choice(
   ['exclusive'],
-  '`exclusive`: by [exclusive resolution](#exclusiveWallet), the wallets for which this wallet alone acts. Needs `tokenId` with `contract`.',
+  '`exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too.',
 );
 export const direction = choice(
   ['incoming', 'outgoing'],

@@ -28,6 +28,7 @@ const OPTION_OF = {
   direction: 'direction',
   unrestricted: 'unrestricted',
   narrower: 'narrower',
+  resolver: 'resolver',
   final: 'final',
   start: 'start',
   cursor: 'cursor',

@@ -64,6 +64,8 @@ interface PagedList {
   readonly rows: string;
   /** What is listed of a chain, in order. */
   sectionsOf(chain: PinnedChain): readonly Section[];
+  /** When what was read can become something else without a log. */
+  nextChange?(): number | null;
 }
 
 type Position = Omit<PageCursor, 'chosen'>;
@@ -157,7 +159,12 @@ export async function answerChainPage<Page extends PageRequest>(
   const [first] = parts;
   const headers =
     parts.length === 1 && first !== undefined && !('problem' in first)
-      ? blockHeaders(first.chain, first.block, service.now(), { request, budget, timestamp })
+      ? blockHeaders(first.chain, first.block, service.now(), {
+          request,
+          budget,
+          timestamp,
+          nextChange: list.nextChange?.() ?? null,
+        })
       : manyChainsHeaders(request, budget);
   if (next !== null) setNext(headers, query, next);
   return tagged(request, headers, body);

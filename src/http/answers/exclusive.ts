@@ -7,73 +7,56 @@ import { readRequest } from '../../api/request.ts';
 import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
 import { addressText, blockText, detailedRecordText, expiryJson, type Format } from '../../feed/delegation-json.ts';
 import { type Address, isAddress } from '../../registry/delegation.ts';
-import { exclusiveClasses, expiryIn } from '../../registry/exclusive.ts';
+import { expiryIn } from '../../registry/exclusive.ts';
 import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
-import { chainReorganizing, type PinnedBlock, pinBlock, retryRewritten } from '../context/as-of.ts';
-import { type ExclusiveQuestion, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
+import { chainReorganizing, pinBlock, retryRewritten } from '../context/as-of.ts';
+import { exclusiveVaults, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, blockHeaders, setNext, tagged } from '../wire/answer.ts';
 import { badCursor } from './chain-pages.ts';
-import { ownershipOff, pinExact, unreadable } from './holders.ts';
+import { ownershipOff, pinExact, readOwner } from './holders.ts';
 
 type Operations = typeof EXCLUSIVE;
 
-export function answerExclusiveWallet(operation: Operations['wallet'], call: Call): Promise<Answer> {
-  const request = readRequest(operation, call.path, call.query);
-  const { vault, rights: id, chainId, numbers: mode, block, timestamp, ...rest } = request;
+export function answerExclusiveOne(operation: Operations['wallet' | 'owner'], call: Call): Promise<Answer> {
+  const asked = readRequest(operation, call.path, call.query);
+  const {
+    vault,
+    owner = vault,
+    contract,
+    tokenId,
+    rights: id,
+    chainId,
+    numbers: mode,
+    block,
+    timestamp,
+    ...rest
+  } = asked;
   handled(rest);
-  const { service } = call;
-  requireServed(chainId, 2, service.chainIds);
-  const question = { chainId, id, token: null, timestamp };
-  const answer = async () => {
-    const pinned = await pinBlock(chainId, { block, timestamp }, service);
-    return answerOne(operation, call, question, pinned, vault, { mode, chainId });
-  };
-  return retryRewritten(answer, () => chainReorganizing(chainId));
-}
-
-export function answerExclusiveOwner(operation: Operations['owner'], call: Call): Promise<Answer> {
-  const { owner, contract, tokenId, ...request } = readRequest(operation, call.path, call.query);
-  const { rights: id, chainId, numbers: mode, block, timestamp, ...rest } = request;
-  handled(rest);
-  const asOf = { block, timestamp };
-  const { service } = call;
-  const { tokens } = service;
-  requireServed(chainId, 2, service.chainIds);
-  const question = { chainId, id, token: { contract, tokenId }, timestamp };
-  const format = { mode, chainId };
-  const answer = async () => {
-    if (owner !== undefined) {
-      const pinned = await pinBlock(chainId, asOf, service);
-      return answerOne(operation, call, question, pinned, owner, format);
-    }
-    if (tokens === undefined) throw ownershipOff();
-    const pinned = await pinExact(chainId, asOf, service);
-    const at = { chainId, blockHash: pinned.block.hash, contract, caller: countedAs(call.caller()) };
-    const read = await tokens.ownerOf(at, tokenId);
-    if (read.type !== 'owner' && read.type !== 'no-owner')
-      throw unreadable(read, { chainId, contract, target: { scope: 'erc721' } });
-    return answerOne(operation, call, question, pinned, read.type === 'owner' ? read.owner : null, format);
-  };
-  return retryRewritten(answer, () => chainReorganizing(chainId));
-}
-
-async function answerOne(
-  { budget }: Operations['wallet' | 'owner'],
-  call: Call,
-  question: ExclusiveQuestion,
-  pinned: Pick<PinnedBlock, 'at' | 'chain' | 'block'>,
-  vault: Address | null,
-  format: Format,
-): Promise<Answer> {
   const { request, service } = call;
-  const [deciding = null] = vault === null ? [] : await resolveExclusive(call, question, pinned, [vault]);
-  const nextChange = nextChangeOf([deciding]);
-  const answered = { request, budget, timestamp: question.timestamp, nextChange };
-  const headers = blockHeaders(pinned.chain, pinned.block, service.now(), answered);
-  return tagged(request, headers, ONE_TEXT({ vault, deciding, nextChange }, format));
+  requireServed(chainId, 2, service.chainIds);
+  const token = contract === undefined || tokenId === undefined ? null : { contract, tokenId };
+  const pin = async () => {
+    if (token === null || owner !== undefined)
+      return { ...(await pinBlock(chainId, { block, timestamp }, service)), owner: owner ?? null };
+    const { tokens } = service;
+    if (tokens === undefined) throw ownershipOff();
+    const pinned = await pinExact(chainId, { block, timestamp }, service);
+    const caller = countedAs(call.caller());
+    return { ...pinned, owner: await readOwner({ tokens, chainId, ...token, caller }, pinned) };
+  };
+  const answer = async () => {
+    const { owner: from, ...pinned } = await pin();
+    const question = { chainId, id, token, timestamp };
+    const [deciding = null] = from === null ? [] : await resolveExclusive(call, question, pinned, [from]);
+    const nextChange = nextChangeOf([deciding]);
+    const answered = { request, budget: operation.budget, timestamp, nextChange };
+    const headers = blockHeaders(pinned.chain, pinned.block, service.now(), answered);
+    return tagged(request, headers, ONE_TEXT({ vault: from, deciding, nextChange }, { mode, chainId }));
+  };
+  return retryRewritten(answer, () => chainReorganizing(chainId));
 }
 
 export async function answerExclusiveVaults(operation: Operations['vaults'], call: Call): Promise<Answer> {
@@ -106,25 +89,6 @@ export async function answerExclusiveVaults(operation: Operations['vaults'], cal
     );
   };
   return cursor === undefined ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
-}
-
-/** A page of the wallets that `wallet` alone acts for. The wallet itself is one if it has delegated to itself. */
-export async function exclusiveVaults(
-  call: Pick<Call, 'service' | 'caller'>,
-  asked: ExclusiveQuestion & { readonly wallet: Address; readonly limit: number; readonly after?: Address },
-  pinned: Pick<PinnedBlock, 'at' | 'chain'>,
-) {
-  const { chainId, wallet, limit, after } = asked;
-  const classes = exclusiveClasses(asked.id, asked.token);
-  const query = { chainId, wallet, classes, at: pinned.at, limit, ...(after && { after }) };
-  const owners = await call.service.store.exclusiveOwners(query);
-  const deciding = await resolveExclusive(call, asked, pinned, owners);
-  return {
-    vaults: deciding.filter((one) => one?.to === wallet) as readonly DetailedDelegation[],
-    next: owners.length < limit ? null : (owners.at(-1) ?? null),
-    /** A vault can come to the wallet when what goes before its delegation expires. */
-    nextChange: nextChangeOf(deciding),
-  };
 }
 
 const timeText = (at: number | null) => (at === null ? NULL : integerText(at));

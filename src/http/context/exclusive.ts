@@ -1,6 +1,7 @@
 // Who alone acts for wallets, as of a block: by the timestamp of that block, or a problem where the index does not know enough of it.
 
-import { Problem } from '../../api/problems.ts';
+import { Fault } from '../../api/params.ts';
+import { badRequest, Problem } from '../../api/problems.ts';
 import type { Address } from '../../registry/delegation.ts';
 import {
   changesAt,
@@ -71,4 +72,29 @@ const timeNotKept = (chainId: number, block: number) =>
 export function nextChangeOf(deciding: readonly (DetailedDelegation | null)[]): number | null {
   const changes = deciding.map((one) => one && changesAt(expiryIn(one))).filter((at) => at !== null);
   return changes.length === 0 ? null : Math.min(...changes);
+}
+
+/** A page of the wallets that `wallet` alone acts for. The wallet itself is one if it has delegated to itself. */
+export async function exclusiveVaults(
+  call: Pick<Call, 'service' | 'caller'>,
+  asked: ExclusiveQuestion & { readonly wallet: Address; readonly limit: number; readonly after?: Address },
+  pinned: Pinned,
+) {
+  const { chainId, wallet, limit, after } = asked;
+  const classes = exclusiveClasses(asked.id, asked.token);
+  const query = { chainId, wallet, classes, at: pinned.at, limit, ...(after && { after }) };
+  const owners = await call.service.store.exclusiveOwners(query);
+  const deciding = await resolveExclusive(call, asked, pinned, owners);
+  return {
+    vaults: deciding.filter((one) => one?.to === wallet) as readonly DetailedDelegation[],
+    next: owners.length < limit ? null : (owners.at(-1) ?? null),
+    /** A vault can come to the wallet when what goes before its delegation expires. */
+    nextChange: nextChangeOf(deciding),
+  };
+}
+
+/** Of `rights`, which is read in more forms than one of its uses takes. */
+export function requireForm<T>(value: T | Fault): T {
+  if (value instanceof Fault) throw badRequest([{ parameter: 'rights', detail: value.detail }]);
+  return value;
 }
