@@ -162,7 +162,7 @@ async function run(store: Store, seed: number) {
         const read = async (after?: Address): Promise<void> => {
           const asked = { ...question, id, token: null, wallet, limit, ...(after && { after }) };
           const page = await exclusiveVaults(call, asked, pinned);
-          vaults.push(...page.vaults.map(({ from }) => from));
+          vaults.push(...page.counterparts.map((one) => one.wallet));
           if (page.next !== null) await read(page.next);
         };
         const isRead =

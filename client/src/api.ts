@@ -73,6 +73,7 @@ export interface Vaults {
   }[];
   readonly chains: readonly ChainPart[];
   readonly next: string | null;
+  readonly nextChange?: number | null | undefined;
 }
 
 export interface Delegates {
@@ -303,16 +304,18 @@ export interface ExclusiveOwner {
 export interface ExclusiveVaults {
   /** With its EIP-55 checksum. */
   readonly wallet: Hex;
-  readonly chainId: number;
-  readonly block: Block;
+  /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+  readonly complete: boolean;
   readonly vaults: readonly {
     /** With its EIP-55 checksum. */
     readonly vault: Hex;
+    readonly chainId: number;
     readonly delegation: DetailedDelegationV2;
     readonly expires: number | 'never' | null;
   }[];
-  readonly nextChange: number | null;
+  readonly chains: readonly ChainPart[];
   readonly next: string | null;
+  readonly nextChange: number | null;
 }
 
 export interface Batch {
@@ -979,8 +982,8 @@ export interface Operations {
       readonly wallet: string;
       /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
       readonly rights?: string | undefined;
-      /** The chain id of the network, as listed at /networks. */
-      readonly chainId?: number | undefined;
+      /** The chain ids of the networks, separated by commas, or `served` for every served chain. */
+      readonly chainId?: number | readonly number[] | 'served' | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
       readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
       /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */

@@ -4,7 +4,7 @@ import type { DetailedDelegation as Delegation, Operations } from './api.ts';
 import { toDelegation } from './checks.ts';
 import { type Context, type Query, splitQuery } from './context.ts';
 import { readNext, readRows } from './lists.ts';
-import { Pages, readBlock } from './pages.ts';
+import { Pages, readChains } from './pages.ts';
 
 type WithVersion<Body> = Omit<Body, 'delegation'> & { readonly delegation: Delegation | null };
 
@@ -42,12 +42,12 @@ export function createExclusiveWallets(context: Context): ExclusiveWallets {
     exclusiveVaults: ({ wallet, ...query }) =>
       new Pages<ExclusiveVault>((cursor = query.cursor) =>
         ask(`vaults/${encodeURIComponent(wallet)}`, { ...query, cursor }, (body) => {
-          const { vaults, chainId, block, next } = body as Operations['exclusiveVaults']['body'];
+          const { vaults, chains, next } = body as Operations['exclusiveVaults']['body'];
           const rows = readRows<(typeof vaults)[number]>(vaults).map((one) => ({
             ...one,
             delegation: toDelegation(2, one.delegation),
           }));
-          return { rows, chains: [{ chainId, block: readBlock(block) }], next: readNext(next) };
+          return { rows, chains: readChains(chains), next: readNext(next) };
         }),
       ),
   };

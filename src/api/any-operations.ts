@@ -7,14 +7,26 @@ import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { ALL_ANSWERED, BALANCE, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION, HISTORY_ENTRY, NEXT } from './responses.ts';
+import {
+  ALL_ANSWERED,
+  BALANCE,
+  BLOCK,
+  CHAIN_ANSWER,
+  DETAILED_DELEGATION,
+  HISTORY_ENTRY,
+  NEXT,
+  NEXT_CHANGE,
+} from './responses.ts';
 import * as s from './shape.ts';
 
-const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
-const PAGE_PARAMS = { limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE), cursor: optional(p.pageCursor) } as const;
+export const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
+export const PAGE_PARAMS = {
+  limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE),
+  cursor: optional(p.pageCursor),
+} as const;
 
 /** The fields of every body. */
-const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
+export const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
 const AFTER_ROWS = { chains: s.arrayOf(CHAIN_ANSWER), next: NEXT } as const;
 
 const SHARED = {
@@ -27,7 +39,7 @@ const ANSWER = { headers: [...BLOCK_HEADERS, 'Link'], hasETag: true } as const s
   OperationBase['answer']
 >;
 
-const CHAINS_TEXT =
+export const CHAINS_TEXT =
   'Each chain answers for itself, with its block or with its problem: if at least one chain answers, the status is 200, and `complete` says whether all did.';
 
 const TOKEN_NEEDS_CONTRACT: Rule = (isGiven) =>
@@ -59,6 +71,8 @@ const RIGHTS = {
   delegates: { rights: withDefault(p.rights, NO_RIGHTS) },
 } as const;
 
+/** Of exclusive resolution. */
+const CHANGE = { vaults: { nextChange: s.optional(NEXT_CHANGE) }, delegates: {} } as const;
 const WHAT_PARAMS = { contract: optional(p.contract), tokenId: optional(p.tokenId) } as const;
 const COUNTERPART_PARAMS = {
   narrower: withDefault(p.narrower, 'false'),
@@ -98,7 +112,10 @@ function defineCounterparts<S extends Side>(side: S) {
     answer: {
       ...ANSWER,
       description: `The ${side}.`,
-      body: s.named(name, s.object({ ...ABOUT_CHAINS, [side]: s.arrayOf(row), ...AFTER_ROWS })) as s.Shape<object>,
+      body: s.named(
+        name,
+        s.object({ ...ABOUT_CHAINS, [side]: s.arrayOf(row), ...AFTER_ROWS, ...CHANGE[side] }),
+      ) as s.Shape<object>,
     },
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }

@@ -1,21 +1,20 @@
 // Answers exclusive resolution: which one wallet acts for a vault or a token, and for which vaults a wallet alone acts.
 
-import { type EXCLUSIVE, EXCLUSIVE_OWNER, EXCLUSIVE_VAULT, EXCLUSIVE_VAULTS } from '../../api/exclusive-operations.ts';
-import { arrayText, booleanText, integerText, type JsonText, NULL, plainText, writerFor } from '../../api/json-text.ts';
-import { handled } from '../../api/operation.ts';
+import { type EXCLUSIVE, EXCLUSIVE_OWNER, EXCLUSIVE_VAULT } from '../../api/exclusive-operations.ts';
+import { booleanText, integerText, type JsonText, NULL, writerFor } from '../../api/json-text.ts';
+import { handled, type OperationBase } from '../../api/operation.ts';
 import { readRequest } from '../../api/request.ts';
-import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
-import { addressText, blockText, detailedRecordText, expiryJson, type Format } from '../../feed/delegation-json.ts';
+import { addressText, detailedRecordText, expiryJson, type Format } from '../../feed/delegation-json.ts';
 import { type Address, isAddress } from '../../registry/delegation.ts';
 import { expiryIn } from '../../registry/exclusive.ts';
-import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
+import type { DetailedDelegation } from '../../store/store.ts';
 import { chainReorganizing, pinBlock, retryRewritten } from '../context/as-of.ts';
-import { exclusiveVaults, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
+import { type ExclusiveQuestion, exclusiveVaults, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
-import { type Answer, blockHeaders, setNext, tagged } from '../wire/answer.ts';
-import { badCursor } from './chain-pages.ts';
+import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
+import { answerChainPage, badCursor, type PageRequest, type PinnedChain, type Section } from './chain-pages.ts';
 import { ownershipOff, pinExact, readOwner } from './holders.ts';
 
 type Operations = typeof EXCLUSIVE;
@@ -59,36 +58,38 @@ export function answerExclusiveOne(operation: Operations['wallet' | 'owner'], ca
   return retryRewritten(answer, () => chainReorganizing(chainId));
 }
 
-export async function answerExclusiveVaults(operation: Operations['vaults'], call: Call): Promise<Answer> {
-  const { request, query, service } = call;
-  const asked = readRequest(operation, call.path, query);
-  const { wallet, rights: id, chainId, numbers: mode, limit, cursor, block: choice, timestamp, ...rest } = asked;
-  handled(rest);
-  requireServed(chainId, 2, service.chainIds);
-  const identity = ['exclusive', chainId, wallet, id, choice, timestamp].join();
-  const place = cursor === undefined ? null : readPageCursor(cursor, identity);
-  const [chosen = null] = place?.chosen ?? [];
-  const after = place?.after;
-  if (cursor !== undefined && (chosen === null || !isAddress(after))) throw badCursor();
-  const answer = async () => {
-    const { at, chain, block } = await pinBlock(chainId, { block: choice, timestamp }, service, {
-      about: { wallet },
-      chosen,
-    });
-    const question = { chainId, id, token: null, timestamp };
-    const owners = { ...question, wallet, at, limit, ...(isAddress(after) && { after }) };
-    const { vaults, next, nextChange } = await exclusiveVaults(call, owners, { at, chain });
-    const answered = { request, budget: operation.budget, timestamp, nextChange };
-    const headers = blockHeaders(chain, block, service.now(), answered);
-    const nextText = next && pageCursorText({ chosen: [at], chain: 0, section: 0, after: next }, identity);
-    if (nextText !== null) setNext(headers, query, nextText);
-    return tagged(
-      request,
-      headers,
-      VAULTS_TEXT({ wallet, block, vaults, nextChange, next: nextText }, { mode, chainId }),
-    );
-  };
-  return cursor === undefined ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
+/** The vaults for which a wallet alone acts, page by page. A row is written from its vault and the delegation that decides. */
+export function answerVaults<Page extends PageRequest>(
+  operation: OperationBase,
+  call: Call,
+  { id, token }: Pick<ExclusiveQuestion, 'id' | 'token'>,
+  page: Page & { readonly [Name in Exclude<keyof Page, keyof PageRequest>]: never },
+  rowText: (delegation: DetailedDelegation, chainId: number) => string,
+): Promise<Answer> {
+  const { wallet, timestamp } = page;
+  const changes: number[] = [];
+  const section =
+    (chain: PinnedChain): Section =>
+    async (limit, after) => {
+      if (after !== null && !isAddress(after)) throw badCursor();
+      const { chainId } = chain;
+      const asked = { chainId, id, token, timestamp, wallet, limit, ...(after === null ? {} : { after }) };
+      const { counterparts, next, nextChange } = await exclusiveVaults(call, asked, chain);
+      if (nextChange !== null) changes.push(nextChange);
+      const deciding = counterparts.flatMap(({ granting }) => granting);
+      return { texts: deciding.map((one) => rowText(one, chainId)), next };
+    };
+  return answerChainPage(operation, call, page, {
+    identity: ['exclusive', id, token?.contract, token?.tokenId],
+    rows: 'vaults',
+    sectionsOf: (chain) => [section(chain)],
+    nextChange: () => (changes.length === 0 ? null : Math.min(...changes)),
+  });
+}
+
+export function answerExclusiveVaults(operation: Operations['vaults'], call: Call): Promise<Answer> {
+  const { rights: id, numbers: mode, ...page } = readRequest(operation, call.path, call.query);
+  return answerVaults(operation, call, { id, token: null }, page, (one, chainId) => VAULT_TEXT(one, { mode, chainId }));
 }
 
 const timeText = (at: number | null) => (at === null ? NULL : integerText(at));
@@ -113,23 +114,7 @@ const ONE_TEXT = writerFor<One, Format>()(EXCLUSIVE_OWNER, {
 
 const VAULT_TEXT = writerFor<DetailedDelegation, Format>()(EXCLUSIVE_VAULT, {
   vault: ({ from }) => addressText(from),
+  chainId: (_row, { chainId }) => integerText(chainId),
   delegation: recordText,
   expires: (row) => expiryJson(expiryIn(row)),
-});
-
-interface Vaults {
-  readonly wallet: Address;
-  readonly block: AnswerBlock;
-  readonly vaults: readonly DetailedDelegation[];
-  readonly nextChange: number | null;
-  readonly next: string | null;
-}
-
-const VAULTS_TEXT = writerFor<Vaults, Format>()(EXCLUSIVE_VAULTS, {
-  wallet: ({ wallet }) => addressText(wallet),
-  chainId: (_body, { chainId }) => integerText(chainId),
-  block: ({ block }) => blockText(block),
-  vaults: ({ vaults }, format) => arrayText(vaults.map((one) => VAULT_TEXT(one, format))),
-  nextChange: ({ nextChange }) => timeText(nextChange),
-  next: ({ next }) => (next === null ? NULL : plainText(next)),
 });

@@ -12,7 +12,7 @@ import { addressText, anyRecordText, blockText, type Format, uint256Text } from 
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../../registry/check.ts';
 import { type Address, type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { AnswerBlock, CounterpartQuery, DetailedDelegation } from '../../store/store.ts';
+import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
 import { chainReorganizing, type PinnedBlock, pinBlock, reportUnread, retryRewritten } from '../context/as-of.ts';
 import { exclusiveVaults, nextChangeOf, requireForm, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
@@ -203,11 +203,15 @@ async function findBalances(requested: Requested, pinned: Pinned, call: Call): P
   const after = cursor?.after?.split('.')[1];
   const place = after === undefined ? {} : { after: `0x${after}` as const };
   const { at, block } = pinned;
-  const query = { chainId, wallet, limit, ...place };
-  const { owners, next, nextChange } =
+  const query = { chainId, wallet, at, limit, ...place };
+  const exclusive = { ...query, token: null, timestamp: undefined, withItself: cursor === null };
+  const { counterparts, next, nextChange } =
     id === null
-      ? await ownersThatMayBe({ ...query, target, at }, cursor === null, call.service)
-      : await ownersAlone({ ...query, id, token: null, timestamp: undefined }, cursor === null, pinned, call);
+      ? { ...(await call.service.store.vaults({ ...query, target })), nextChange: null }
+      : await exclusiveVaults(call, { ...exclusive, id }, pinned);
+  const vaults = counterparts.filter((one) => one.wallet !== wallet);
+  const itself = id === null ? { wallet, granting: [] } : counterparts.find((one) => one.wallet === wallet);
+  const owners = cursor === null && itself !== undefined ? [itself, ...vaults] : vaults;
   const wallets = owners.map((one) => one.wallet);
   const read = await tokens.balances({ chainId, blockHash: block.hash, contract, caller }, wallets, tokenId);
   if (read.type !== 'balances') throw unreadable(read, requested);
@@ -219,28 +223,6 @@ async function findBalances(requested: Requested, pinned: Pinned, call: Call): P
     return balance > 0n ? [{ owner, balance, delegations }] : [];
   });
   return { holders, next, nextChange };
-}
-
-/** The wallet itself, on the first page, and the wallets that it may act for. */
-async function ownersThatMayBe(query: CounterpartQuery, isFirst: boolean, { store }: Service) {
-  const { counterparts, next } = await store.vaults(query);
-  const vaults = counterparts.filter(({ wallet }) => wallet !== query.wallet);
-  return { owners: isFirst ? [{ wallet: query.wallet, granting: [] }, ...vaults] : vaults, next, nextChange: null };
-}
-
-/** The wallet itself, on the first page, unless another one alone acts for it, and the wallets that it alone acts for. */
-async function ownersAlone(query: Parameters<typeof exclusiveVaults>[1], isFirst: boolean, pinned: Pinned, call: Call) {
-  const { wallet } = query;
-  const { vaults, next, nextChange } = await exclusiveVaults(call, query, pinned);
-  const others = vaults.filter(({ from }) => from !== wallet).map((one) => ({ wallet: one.from, granting: [one] }));
-  const [own = null] = isFirst ? await resolveExclusive(call, query, pinned, [wallet]) : [];
-  const isOwn = isFirst && (own?.to ?? wallet) === wallet;
-  const changes = [nextChange, nextChangeOf([own])].filter((at) => at !== null);
-  return {
-    owners: isOwn ? [{ wallet, granting: own === null ? [] : [own] }, ...others] : others,
-    next,
-    nextChange: changes.length === 0 ? null : Math.min(...changes),
-  };
 }
 
 const NOT_A_TOKEN = {

@@ -14,10 +14,11 @@ import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../../re
 import { NEWEST_FIRST, neverGrants, type Version } from '../../registry/versions.ts';
 import type { Counterpart } from '../../store/store.ts';
 import { reportUnread } from '../context/as-of.ts';
-import { exclusiveVaults, requireForm } from '../context/exclusive.ts';
+import { requireForm } from '../context/exclusive.ts';
 import type { Call, Service } from '../context/service.ts';
 import type { Answer } from '../wire/answer.ts';
 import { answerChainPage, badCursor, listSection, type PinnedChain, type Section } from './chain-pages.ts';
+import { answerVaults } from './exclusive.ts';
 import { filterOf, hasStandardTypes, matcherOf } from './list.ts';
 
 export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<Answer> {
@@ -78,36 +79,17 @@ export function answerCounterparts(operation: CounterpartsOperation, call: Call)
 
 /** The vaults for which the wallet alone acts, as vaults. */
 function answerExclusive(operation: CounterpartsOperation, call: Call, asked: RequestOf<CounterpartsOperation>) {
-  const { contract, tokenId, rights, resolver, narrower, numbers: mode, ...page } = asked;
+  const { contract, tokenId, rights, resolver: _, narrower, numbers: mode, ...page } = asked;
   const id = requireForm(asRightsId(rights));
   const isWhole = contract === undefined || tokenId === undefined;
   if (isWhole && contract !== undefined)
     throw badRequest([{ parameter: 'tokenId', detail: 'is required with contract and resolver=exclusive' }]);
   if (narrower === 'true')
     throw badRequest([{ parameter: 'narrower', detail: 'cannot be combined with resolver=exclusive' }]);
-  const { wallet, timestamp } = page;
-  const question = { id, token: isWhole ? null : { contract, tokenId }, timestamp };
-  const about = { one: operation.one, mode };
-  const changes: number[] = [];
-  const section =
-    (chain: PinnedChain): Section =>
-    async (limit, after) => {
-      if (after !== null && !isAddress(after)) throw badCursor();
-      const { chainId } = chain;
-      const query = { ...question, chainId, wallet, limit, ...(after === null ? {} : { after }) };
-      const { vaults, next, nextChange } = await exclusiveVaults(call, query, chain);
-      if (nextChange !== null) changes.push(nextChange);
-      return {
-        texts: vaults.map((one) => rowText(about, chainId, { wallet: one.from, granting: [one] }, false)),
-        next,
-      };
-    };
-  return answerChainPage(operation, call, page, {
-    identity: [resolver, contract, tokenId, id],
-    rows: operation.side,
-    sectionsOf: (chain) => [section(chain)],
-    nextChange: () => (changes.length === 0 ? null : Math.min(...changes)),
-  });
+  const token = isWhole ? null : { contract, tokenId };
+  return answerVaults(operation, call, { id, token }, page, (one, chainId) =>
+    rowText({ one: operation.one, mode }, chainId, { wallet: one.from, granting: [one] }, false),
+  );
 }
 
 function targetOf(rights: AnyTarget['rights'], contract: Address | undefined, tokenId: bigint | undefined): AnyTarget {

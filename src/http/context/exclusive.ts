@@ -13,7 +13,7 @@ import {
 } from '../../registry/exclusive.ts';
 import type { RightsId } from '../../registry/rights.ts';
 import { historyChanged } from '../../store/errors.ts';
-import type { DetailedDelegation, Store } from '../../store/store.ts';
+import type { Counterpart, CounterpartQuery, DetailedDelegation, Store } from '../../store/store.ts';
 import { findWalletDispute, type PinnedBlock } from './as-of.ts';
 import type { Call } from './service.ts';
 
@@ -74,20 +74,25 @@ export function nextChangeOf(deciding: readonly (DetailedDelegation | null)[]): 
   return changes.length === 0 ? null : Math.min(...changes);
 }
 
-/** A page of the wallets that `wallet` alone acts for. The wallet itself is one if it has delegated to itself. */
+/** A page of the wallets that a wallet alone acts for. It is one itself if it has delegated to itself, or, `withItself`, to nobody. */
 export async function exclusiveVaults(
   call: Pick<Call, 'service' | 'caller'>,
-  asked: ExclusiveQuestion & { readonly wallet: Address; readonly limit: number; readonly after?: Address },
+  asked: ExclusiveQuestion & Omit<CounterpartQuery, 'target' | 'at'> & { readonly withItself?: boolean },
   pinned: Pinned,
 ) {
-  const { chainId, wallet, limit, after } = asked;
+  const { chainId, wallet, limit, after, withItself = false } = asked;
   const classes = exclusiveClasses(asked.id, asked.token);
   const query = { chainId, wallet, classes, at: pinned.at, limit, ...(after && { after }) };
-  const owners = await call.service.store.exclusiveOwners(query);
+  const found = await call.service.store.exclusiveOwners(query);
+  const owners = withItself ? [wallet, ...found.filter((owner) => owner !== wallet)] : found;
   const deciding = await resolveExclusive(call, asked, pinned, owners);
   return {
-    vaults: deciding.filter((one) => one?.to === wallet) as readonly DetailedDelegation[],
-    next: owners.length < limit ? null : (owners.at(-1) ?? null),
+    counterparts: owners.flatMap((owner, at): Counterpart[] => {
+      const one = deciding[at] ?? null;
+      if (one === null) return withItself && owner === wallet ? [{ wallet, granting: [] }] : [];
+      return one.to === wallet ? [{ wallet: owner, granting: [one] }] : [];
+    }),
+    next: found.length < limit ? null : (found.at(-1) ?? null),
     /** A vault can come to the wallet when what goes before its delegation expires. */
     nextChange: nextChangeOf(deciding),
   };
