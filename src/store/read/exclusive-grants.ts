@@ -8,7 +8,7 @@ import { neverGrants } from '../../registry/versions.ts';
 import type { Dialect, Engine, Param, Row } from '../engine.ts';
 import { requireBlockNumber } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { decodeHex, decodeNumber, decodeNumberOrNull, decodeRights, encodeHex } from '../rows/cells.ts';
+import { decodeHex, decodeNumber, decodeNumberOrNull, decodeRights, encodeHex, encodeRights } from '../rows/cells.ts';
 import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { encodeClass, isOfClass, spansBy } from '../rows/span-index.ts';
 import { arrayParams, limited, once, params } from '../rows/sql.ts';
@@ -20,7 +20,6 @@ import { createUnchanged } from './unchanged.ts';
 const VERSION = 2;
 /** The hash of an owner, a class, the owner, and the position before which to read. */
 const LOOKUP = ['bigint', 'bytea', 'smallint', 'bytea', 'bytea', 'bytea', 'bigint', 'bigint', 'bigint', 'bigint'];
-const END: readonly number[] = POSITION.map(() => Number.MAX_SAFE_INTEGER);
 const OWN = ['first_block', 'first_log', 'until_block', 'to_addr', 'rights'] as const;
 const ROW = columns('position', ...OWN, ...namesOf(DETAILED.expressions));
 const { col } = ROW;
@@ -28,29 +27,34 @@ const decodeHeld = DETAILED.decoder(col);
 
 /** Nearly always the last grant of a class decides. */
 const FIRST_ROWS = 4;
-const MORE_ROWS = 500;
-/** The most rows of one statement. */
-const MOST_ROWS = 4000;
+const MORE_ROWS = 1000;
+/** The most rows that are read without a break. */
+const MOST_ROWS = 1000;
 
 /**
  * Returns the last grants of a class that an owner made before a position, the last first, with those that did not hold: a read has a
- * bounded number of rows. $1 is the chain, $2 the block, $3 how many; what is looked up follows. In PostgreSQL, many are.
+ * bounded number of rows. $1 is the chain, $2 how many, $3 the least expiry that counts, without zeros at its end; what is looked up
+ * follows. In PostgreSQL, many are.
  */
 export const exclusiveGrantsStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
   const names = LOOKUP.map((_, at) => `c${at}`);
   const cells = dialect === 'sqlite' ? params(4, LOOKUP.length) : names.map((name) => `q.${name}`);
   const [cold, ...ofClass] = cells.splice(0, 5);
   const where = `s.cold = ${cold} AND ${isOfClass('s', ofClass)} AND s.from_addr = ${cells.shift()} AND s.chain + 0 = $1
-    AND s.first_block <= $2 AND (${POSITION.map((name) => `s.${name}`).join(', ')}) < (${cells.join(', ')})`;
-  const expressions = { ...ofTable('s', OWN), ...DETAILED.expressions };
+    AND (${POSITION.map((name) => `s.${name}`).join(', ')}) < (${cells.join(', ')})`;
+  // Of a grant that has expired nothing more is looked up.
+  const detail = (expression: string) => `CASE WHEN substr(s.rights, 28) >= $3 THEN ${expression} END`;
+  const { since_time, since_transaction, ...plain } = DETAILED.expressions;
+  const details = { since_time: detail(since_time), since_transaction: detail(since_transaction) };
+  const expressions = { ...ofTable('s', OWN), ...plain, ...details };
   const row = columns(...namesOf(expressions));
   const order = POSITION.map((name) => `${name} DESC`).join(', ');
   const scan = (half: 'open' | 'closed') =>
     `SELECT ${row.select(expressions)} FROM ${spansBy(dialect, `${half}_exclusive_from`, 's', where)}`;
   const scans = isHead
     ? scan('open')
-    : (['open', 'closed'] as const).map((half) => limited(dialect, scan(half), order, '$3')).join(' UNION ALL ');
-  const spans = `(${scans} ORDER BY ${order} LIMIT $3) AS s`;
+    : (['open', 'closed'] as const).map((half) => limited(dialect, scan(half), order, '$2')).join(' UNION ALL ');
+  const spans = `(${scans} ORDER BY ${order} LIMIT $2) AS s`;
   const select = (position: string) => `SELECT ${ROW.select({ ...ofTable('s', row.names), position })} FROM`;
   if (dialect === 'sqlite') return `${select('0')} ${spans}`;
   return `${select('q.position - 1')} unnest(${arrayParams(LOOKUP, 4)}) WITH ORDINALITY AS q (${names.join(', ')}, position)
@@ -81,6 +85,7 @@ export function createExclusiveGrants(engine: Engine, hash: IndexHash): Store['e
       const sql = exclusiveGrantsStatement(engine.dialect.name, isHead);
       // Before the first kept block, nothing was granted.
       const earliest = decodeNumberOrNull(chain[state.earliest]) ?? 0;
+      const expiry = encodeRights(`0x${earliest.toString(16).padStart(10, '0')}`);
       const decode = (from: Address, { kind, contract, tokenId }: ExclusiveClass, row: Row) => {
         const [since, until] = [decodeNumber(row[col.since_block]), decodeNumberOrNull(row[col.until_block])];
         const rights = decodeRights(row[col.rights]);
@@ -94,11 +99,15 @@ export function createExclusiveGrants(engine: Engine, hash: IndexHash): Store['e
       const grants: DetailedDelegation[][] = owners.map(() => []);
       let read = 0;
       let lookups = owners.flatMap((from, owner) =>
-        neverGrants(VERSION, from) ? [] : classes.map((of) => ({ owner, from, of, before: END })),
+        neverGrants(VERSION, from)
+          ? []
+          : classes.map((of) => ({ owner, from, of, before: [pinned.block + 1, 0, 0, 0] })),
       );
       for (let limit = FIRST_ROWS; lookups.length > 0; limit = MORE_ROWS) {
         const rest: typeof lookups = [];
         for (let first = 0; first < lookups.length; first += MOST_ROWS / limit) {
+          // Other requests come between two steps.
+          if (first > 0 || limit > FIRST_ROWS) await new Promise(setImmediate);
           const some = lookups.slice(first, first + MOST_ROWS / limit);
           const cells = some.map(({ from, of, before }): Param[] => [
             hash.cold(chainId, from),
@@ -106,7 +115,7 @@ export function createExclusiveGrants(engine: Engine, hash: IndexHash): Store['e
             encodeHex(from),
             ...before,
           ]);
-          const found = await readRows(sql, [chainId, pinned.block, limit], cells);
+          const found = await readRows(sql, [chainId, limit, expiry], cells);
           for (const [turn, lookup] of some.entries()) {
             const rows = found[turn] ?? [];
             read += rows.length;
@@ -119,8 +128,6 @@ export function createExclusiveGrants(engine: Engine, hash: IndexHash): Store['e
             else if (last !== undefined && rows.length === limit)
               rest.push({ ...lookup, before: POSITION.map((name) => decodeNumber(last[col[name]])) });
           }
-          // Other requests come between two steps.
-          if (limit > FIRST_ROWS) await new Promise(setImmediate);
         }
         lookups = rest;
       }
