@@ -25,10 +25,11 @@ export interface ExclusiveWallets {
 }
 
 function readOne(body: unknown): ExclusiveWallet {
-  const { delegation, ...rest } = body as Operations['exclusiveWallet']['body'];
-  if (typeof rest.delegated !== 'boolean' || rest.delegated !== (delegation !== null))
+  const one = body as Operations['exclusiveWallet']['body'];
+  const { delegated, delegation } = one;
+  if (typeof delegated !== 'boolean' || delegated !== (delegation !== null))
     throw new TypeError('not an exclusive wallet');
-  return { ...rest, delegation: delegation && toDelegation(2, delegation) };
+  return { ...one, delegation: delegation && toDelegation(2, delegation) };
 }
 
 export function createExclusiveWallets(context: Context): ExclusiveWallets {
