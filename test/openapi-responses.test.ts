@@ -107,6 +107,7 @@ beforeAll(async () => {
   const others = [
     granted('ALL', { from: address(9) }),
     ...[2, 3].map((to) => granted('ALL', { from: HOT, to: address(to) })),
+    ...[COLD, address(9)].map((from) => granted('ALL', { from, rights: `0x${'0'.repeat(54)}ffffffffff` })),
   ];
   const all = [...examples, ...tokens, ...v1, ...others, granted('ERC20'), granted('ERC1155')];
   store = await indexed('openapi.db', [block(100, all)], { partial: true });
@@ -135,9 +136,9 @@ const appAt = (of: Store, now: number, more: Partial<AppOptions> = {}): App =>
 /** A request of an operation with its required parameters. */
 function requestOf(operation: Operation, more = '', init: RequestInit = {}): Request {
   const query = requiredParams(operation)
-    .filter((name) => name !== 'wallet')
+    .filter((name) => !operation.path.includes(`{${name}}`) && !more.startsWith(`${name}=`))
     .map((name) => `${name}=${GOOD_VALUES[name]}`);
-  const target = operation.path.replace('{wallet}', HOT);
+  const target = operation.path.replace(/\{\w+\}/, HOT);
   const sent = operation.method === 'POST' ? batchInit(operation, init) : init;
   return new Request(`http://localhost${target}?${[...query, ...(more === '' ? [] : [more])].join('&')}`, sent);
 }

@@ -14,6 +14,8 @@ import { checkStatement } from '../src/store/read/check.ts';
 import { GATHERED } from '../src/store/read/check-gathered.ts';
 import { checkManyStatement } from '../src/store/read/check-many.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
+import { exclusiveGrantsStatement } from '../src/store/read/exclusive-grants.ts';
+import { exclusiveOwnersStatement } from '../src/store/read/exclusive-owners.ts';
 import { grantPlacesStatement } from '../src/store/read/grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
@@ -121,6 +123,10 @@ function statementsOf(dialect: Dialect['name']): Record<string, string> {
         [`the list of final changes by ${filters}`, changesStatement(dialect, true, ...filters)],
       ]),
     ),
+    'the list of exclusive grants at the head': exclusiveGrantsStatement(dialect, true),
+    'the list of exclusive grants as of a block': exclusiveGrantsStatement(dialect, false),
+    'exclusive owners of a wallet': exclusiveOwnersStatement(dialect, 2),
+    'exclusive owners of a token': exclusiveOwnersStatement(dialect, 6),
     'the list of a history': historyStatement(dialect, undefined),
     'the list of an incoming history': historyStatement(dialect, 'incoming'),
     'the list of an outgoing history': historyStatement(dialect, 'outgoing'),

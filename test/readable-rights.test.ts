@@ -84,20 +84,21 @@ describe('the parameter rights', () => {
 
 describe('a record in full detail', () => {
   const NONE = { rightsText: null, rightsName: null, expires: null };
+  const idOf = (rights: string) => rights.slice(0, 50);
   const READ = {
-    [HOT]: NONE,
-    [VOTER]: { ...NONE, rights: VOTE, rightsText: 'vote' },
+    [HOT]: { ...NONE, rightsId: `0x${'0'.repeat(48)}` },
+    [VOTER]: { ...NONE, rights: VOTE, rightsText: 'vote', rightsId: idOf(VOTE) },
     [QUOTER]: { ...NONE, rights: QUOTED, rightsText: 'sag "ja" \\ é' },
-    [EXPIRER]: { rights: EXPIRING, rightsText: null, rightsName: 'vote', expires: EXPIRES },
-    [HASHER]: { ...NONE, rights: OPAQUE },
+    [EXPIRER]: { rights: EXPIRING, rightsText: null, rightsName: 'vote', rightsId: idOf(EXPIRING), expires: EXPIRES },
+    [HASHER]: { ...NONE, rights: OPAQUE, rightsId: idOf(OPAQUE) },
   };
 
-  test('of a list has rightsText, rightsName and expires', async () => {
+  test('of a list has rightsText, rightsName, rightsId and expires', async () => {
     const rows = (await (await ask(`/registry/v2/${COLD}?detail=full`)).json()) as { to: string }[];
     expect(rows).toHaveLength(Object.keys(READ).length);
     for (const row of rows) expect(row).toMatchObject(READ[row.to.toLowerCase() as keyof typeof READ] ?? {});
     const [old] = (await (await ask(`/registry/v1/${COLD}?detail=full`)).json()) as object[];
-    expect(old).toMatchObject({ ...NONE, rights: null });
+    expect(old).toMatchObject({ ...NONE, rights: null, rightsId: null });
   });
 
   test('of an explanation has them too', async () => {
@@ -117,7 +118,7 @@ describe('the command line', () => {
 
   test('list shows them, and --unrestricted leaves them out', async () => {
     const table = await run('list', COLD);
-    for (const label of [' vote  ', ' sag "ja" \\ é  ', ' vote (expires 2030-01-01T00:00:00Z)  ', ` ${OPAQUE}  `])
+    for (const label of [' vote  ', ' sag "ja" \\ é  ', ' vote (until 1 January 2030)  ', ` ${OPAQUE}  `])
       expect(table).toContain(label);
     expect((await run('list', COLD, '--unrestricted')).trimEnd().split('\n')).toHaveLength(2);
     const rows = JSON.parse(await run('list', COLD, '--json')) as { rightsName: string | null }[];
@@ -130,7 +131,7 @@ describe('the command line', () => {
         /^yes .*\n {2}ALL for vote, since/,
       );
     expect(await run('check', '--from', COLD, '--to', EXPIRER, '--rights', EXPIRING)).toContain(
-      'ALL for vote (expires 2030-01-01T00:00:00Z), since',
+      'ALL for vote (until 1 January 2030), since',
     );
   });
 });
@@ -138,13 +139,13 @@ describe('the command line', () => {
 test('the explorer shows them, and takes a text with and without text:', async () => {
   const page = async (query: string) => (await ask(`/?${query}`)).text();
   const table = await page(`wallet=${COLD}`);
-  for (const label of ['only “vote”', 'only “sag &quot;ja&quot; \\ é”', 'expires 2030-01-01 00:00 UTC, not enforced'])
+  for (const label of ['only “vote”', 'only “sag &quot;ja&quot; \\ é”', 'until 1 January 2030, not enforced'])
     expect(table).toContain(label);
   for (const rights of ['vote', 'text:vote', VOTE])
     expect(await page(`from=${COLD}&to=${VOTER}&rights=${rights}`)).toContain(
       'with the right <span class="right">“vote”',
     );
   expect(await page(`from=${COLD}&to=${EXPIRER}&rights=${EXPIRING}`)).toContain(
-    '<span class="right">“vote (expires 2030-01-01 00:00 UTC)”',
+    '<span class="right">“vote (until 1 January 2030)”',
   );
 });

@@ -20,7 +20,8 @@ export interface DetailedDelegation {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -72,6 +73,7 @@ export interface Vaults {
   }[];
   readonly chains: readonly ChainPart[];
   readonly next: string | null;
+  readonly nextChange?: number | null | undefined;
 }
 
 export interface Delegates {
@@ -143,7 +145,8 @@ export interface HistoryEntry {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -226,7 +229,8 @@ export interface DetailedDelegationV2 {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -262,7 +266,8 @@ export interface DetailedDelegationV1 {
   readonly rights: Hex | null;
   readonly rightsText: string | null;
   readonly rightsName: string | null;
-  readonly expires: number | null;
+  readonly rightsId: Hex | null;
+  readonly expires: number | 'never' | null;
   readonly amount: bigint | null;
   readonly chainId: number;
   readonly since: {
@@ -272,6 +277,45 @@ export interface DetailedDelegationV1 {
     readonly transactionHash: Hex;
     readonly logIndex: number;
   };
+}
+
+export interface ExclusiveWallet {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  /** With its EIP-55 checksum. */
+  readonly vault: Hex;
+  /** Whether a delegation decides. If not, the vault acts for itself. */
+  readonly delegated: boolean;
+  readonly delegation: DetailedDelegationV2 | null;
+  readonly expires: number | 'never' | null;
+  readonly nextChange: number | null;
+}
+
+export interface ExclusiveOwner {
+  readonly wallet: Hex | null;
+  readonly vault: Hex | null;
+  /** Whether a delegation decides. If not, the vault acts for itself. */
+  readonly delegated: boolean;
+  readonly delegation: DetailedDelegationV2 | null;
+  readonly expires: number | 'never' | null;
+  readonly nextChange: number | null;
+}
+
+export interface ExclusiveVaults {
+  /** With its EIP-55 checksum. */
+  readonly wallet: Hex;
+  /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+  readonly complete: boolean;
+  readonly vaults: readonly {
+    /** With its EIP-55 checksum. */
+    readonly vault: Hex;
+    readonly chainId: number;
+    readonly delegation: DetailedDelegationV2;
+    readonly expires: number | 'never' | null;
+  }[];
+  readonly chains: readonly ChainPart[];
+  readonly next: string | null;
+  readonly nextChange: number | null;
 }
 
 export interface Batch {
@@ -397,8 +441,10 @@ export interface Operations {
       readonly contract?: string | undefined;
       /** The token id in decimal digits, from 0 to 2^256-1. */
       readonly tokenId?: bigint | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
       readonly narrower?: boolean | undefined;
       /** The chain ids of the networks, separated by commas, or `served` for every served chain. */
@@ -449,8 +495,10 @@ export interface Operations {
       readonly tokenId?: bigint | undefined;
       /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
       readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
@@ -894,6 +942,59 @@ export interface Operations {
       | { readonly result: boolean; readonly delegations: readonly DetailedDelegationV1[]; readonly block: Block }
       | ProvenAnswer;
   };
+  readonly exclusiveWallet: {
+    readonly params: {
+      /** The vault for which somebody acts. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly vault: string;
+      /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
+      readonly rights?: string | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: ExclusiveWallet;
+  };
+  readonly exclusiveOwner: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract: string;
+      /** The token id in decimal digits, from 0 to 2^256-1. */
+      readonly tokenId: bigint;
+      /** The owner of the token. Without it, the owner is read from the chain. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly owner?: string | undefined;
+      /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
+      readonly rights?: string | undefined;
+      /** The chain id of the network, as listed at /networks. */
+      readonly chainId?: number | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+    };
+    readonly body: ExclusiveOwner;
+  };
+  readonly exclusiveVaults: {
+    readonly params: {
+      /** The hot wallet that wants to act. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly wallet: string;
+      /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
+      readonly rights?: string | undefined;
+      /** The chain ids of the networks, separated by commas, or `served` for every served chain. */
+      readonly chainId?: number | readonly number[] | 'served' | undefined;
+      /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
+      readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
+      /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
+      readonly timestamp?: Date | number | string | undefined;
+      /** Page size, 1 to 10000. `next` and the Link header lead to the next page. A page can be short or empty and still have a next one. */
+      readonly limit?: number | undefined;
+      /** Where the page starts: `next` of the previous page. All pages are as of the same blocks. */
+      readonly cursor?: string | undefined;
+    };
+    readonly body: ExclusiveVaults;
+  };
   readonly checkBatch: {
     readonly params: {
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
@@ -909,8 +1010,10 @@ export interface Operations {
       readonly contract?: string | undefined;
       /** The token id in decimal digits, from 0 to 2^256-1. */
       readonly tokenId?: bigint | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
       readonly narrower?: boolean | undefined;
       /** The chain id of the network, as listed at /networks. */
@@ -961,8 +1064,10 @@ export interface Operations {
       readonly tokenId?: bigint | undefined;
       /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
       readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
@@ -1003,7 +1108,7 @@ export interface ProblemFields {
   /** The index starts after the requested block or time. What was delegated then is unknown, not empty. */
   readonly 'not-indexed': Record<never, never>;
 
-  /** Token ownership is read by block hash, and the index has no hash of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`. */
+  /** Token ownership is read by block hash, and expiry is judged by the timestamp of the block, but the index has neither of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`. */
   readonly 'block-not-kept': { readonly chainId: number; readonly block: number };
 
   /** The operator of this service has not turned token gates on (`OWNERSHIP=on`). */

@@ -63,7 +63,7 @@ describe('the README of the client', () => {
     expect([code, stderr]).toEqual([0, '']);
     const printed = stdout.split('next block\n').map((text) => text.trim().split('\n'));
     expect(printed).toEqual(BLOCKS.map(printedBy));
-    expect(BLOCKS.length).toBe(8);
+    expect(BLOCKS.length).toBe(9);
   });
 
   test('has the vault picker of the examples', () => {

@@ -3,9 +3,11 @@
 
 import { checksummed } from '../registry/checksum.ts';
 import { type Delegation, MAX_UINT256, NO_RIGHTS } from '../registry/delegation.ts';
+import { rightsIdOf } from '../registry/rights.ts';
 import { ANY_LIST, COUNTERPARTS, HISTORY, HOLDERS_OPERATION } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
+import { EXCLUSIVE } from './exclusive-operations.ts';
 import type { InputOf, ResponseOf } from './operation.ts';
 import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { feedCursor } from './params.ts';
@@ -17,6 +19,10 @@ import { WALLET_BATCHES } from './wallet-batch-operations.ts';
 const COLD = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const HOT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const VOTER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+/** A wallet that has linked one wallet to itself, for a right that is known by its hash, without an end. */
+const LINKED = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const LINK = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
+const LINK_ID = '0xc10dcfe266c1f71ef476efbd3223555750dc271e4115626b';
 /** What account 0 of a fresh chain deploys first and second. */
 const NFT = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const COIN = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
@@ -34,6 +40,7 @@ export const EXAMPLE_DELEGATIONS: readonly Delegation[] = [
   { ...v2, kind: 'CONTRACT', contract: lower(NFT) },
   { ...v2, kind: 'ERC20', contract: lower(COIN), amount: 250_000_000n },
   { ...v2, kind: 'ALL', to: lower(VOTER), rights: VOTE },
+  { ...v2, kind: 'ALL', from: lower(LINKED), to: lower(LINK), rights: `${LINK_ID}000000ffffffffff` },
 ];
 
 /** Who owns what in the contracts of the examples. */
@@ -90,7 +97,7 @@ const NOT_SERVED = problemBody(
 const CHAINS = [{ chainId: 1, block: BLOCK }];
 
 /** What a list shows of a delegation of v2. */
-const shown = (position: 1 | 2 | 3) => {
+const shown = (position: 1 | 2 | 3 | 4) => {
   const { kind, from, to, contract } = EXAMPLE_DELEGATIONS[position] as Delegation;
   const type = kind === 'ERC20' ? 'TOKEN' : kind;
   const where = contract === null ? null : checksummed(contract);
@@ -98,14 +105,27 @@ const shown = (position: 1 | 2 | 3) => {
 };
 
 /** A delegation of the whole wallet or of a contract, with every field in order. The position is that of its log too. */
-const record = (position: 0 | 1 | 3, rightsText: string | null = null) => {
+const record = (position: 0 | 1 | 3 | 4, rightsText: string | null = null, expires: 'never' | null = null) => {
   const { version, rights } = EXAMPLE_DELEGATIONS[position] as Delegation;
   const { type, ...covered } = shown(position === 0 ? 1 : position);
-  const detail = { standard: null, rights, rightsText, rightsName: null, expires: null, amount: null, chainId: 1 };
+  const rightsId = rights === null ? null : rightsIdOf(rights);
+  const detail = {
+    standard: null,
+    rights,
+    rightsText,
+    rightsName: null,
+    rightsId,
+    expires,
+    amount: null,
+    chainId: 1,
+  };
   const transactionHash = `0x${(BLOCK.number * 1000 + position).toString(16).padStart(64, '0')}`;
   const since = { block: BLOCK.number, timestamp: BLOCK.timestamp, transactionHash, logIndex: position };
   return { type, version, ...covered, ...detail, since };
 };
+/** The link of a wallet, as the list of v2 has it. */
+const { version: _, ...LINK_GRANT } = record(4, null, 'never');
+const EXCLUSIVE_LINK = { delegation: LINK_GRANT, expires: 'never' } as const;
 /** The right to vote, which one wallet has. */
 const VOTE_GRANT = record(3, 'vote');
 const { transactionHash, logIndex } = VOTE_GRANT.since;
@@ -206,6 +226,24 @@ export const EXAMPLES: readonly Example[] = [
     'Delegations without a right, with the standard of each token',
     { wallet: COLD, unrestricted: 'true', types: 'standard' },
     [shown(1), { ...shown(2), type: 'ERC20' }],
+  ),
+  example(
+    EXCLUSIVE.wallet,
+    'The one wallet that is linked to a vault',
+    { vault: LINKED, rights: 'hash:AGW_LINK' },
+    { wallet: LINK, vault: LINKED, delegated: true, ...EXCLUSIVE_LINK, nextChange: null },
+  ),
+  example(
+    EXCLUSIVE.owner,
+    'A token whose owner has linked nobody: the owner itself',
+    { contract: NFT, tokenId: 42 },
+    { wallet: COLD, vault: COLD, delegated: false, delegation: null, expires: null, nextChange: null },
+  ),
+  example(
+    EXCLUSIVE.vaults,
+    'The vaults that a wallet alone acts for',
+    { wallet: LINK, rights: 'hash:AGW_LINK' },
+    { ...ofWallet(LINK, { vaults: [{ vault: LINKED, chainId: 1, ...EXCLUSIVE_LINK }] }), nextChange: null },
   ),
   example(CHECKS[2].all, 'A right that was granted', { to: VOTER, from: COLD, rights: 'text:vote' }, true),
   example(CHECKS[2].all, 'The same wallets without that right', { to: VOTER, from: COLD }, false),

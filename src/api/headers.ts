@@ -15,7 +15,7 @@ export const HEADERS = {
   ETag: { description: 'Send it back in `If-None-Match` to get a 304 while the answer is the same.', shape: string },
   'Cache-Control': {
     description:
-      "Answers never outlive the chain's next block. `private` if the request had a key; problems are `no-store`.",
+      "Answers never outlive the chain's next block, nor those of exclusive resolution the next expiry. `private` if the request had a key; problems are `no-store`.",
     shape: string,
   },
   Vary: {

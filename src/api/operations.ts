@@ -5,6 +5,7 @@ import { SCOPES, type Scope } from '../registry/scopes.ts';
 import { hasRights, keepsPlace, NEWEST_FIRST, type VERSIONS, type Version } from '../registry/versions.ts';
 import { ANY_OPERATIONS, type AnyOperation } from './any-operations.ts';
 import { BATCH_OPERATION } from './batch-operation.ts';
+import { EXCLUSIVE, type ExclusiveOperation } from './exclusive-operations.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type Rule, withDefault } from './operation.ts';
 import * as p from './params.ts';
@@ -287,7 +288,13 @@ export type BatchOperation = typeof BATCH_OPERATION;
 export type RegistryOperation = CheckOperation | ListOperation;
 const STATUS_OPERATIONS = [NETWORKS_OPERATION, HEALTH_OPERATION, READY_OPERATION, OPENAPI_OPERATION] as const;
 type StatusOperation = (typeof STATUS_OPERATIONS)[number];
-export type Operation = RegistryOperation | AnyOperation | BatchOperation | WalletBatchOperation | StatusOperation;
+export type Operation =
+  | RegistryOperation
+  | AnyOperation
+  | ExclusiveOperation
+  | BatchOperation
+  | WalletBatchOperation
+  | StatusOperation;
 
 /** Both registries first, then the newest version. */
 export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
@@ -298,6 +305,7 @@ export const REGISTRY_OPERATIONS: readonly RegistryOperation[] = [
 export const OPERATIONS: readonly Operation[] = [
   ...ANY_OPERATIONS,
   ...REGISTRY_OPERATIONS,
+  ...Object.values(EXCLUSIVE),
   BATCH_OPERATION,
   ...WALLET_BATCHES,
   ...STATUS_OPERATIONS,

@@ -2,7 +2,8 @@
 
 import { hasChecksum } from '../registry/checksum.ts';
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
-import { rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
+import { keccak } from '../registry/keccak.ts';
+import { HASH_PREFIX, isRightsId, type RightsId, rightsIdOf, rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES } from '../registry/scopes.ts';
 import type { JsonSchema } from './shape.ts';
 
@@ -52,6 +53,11 @@ export const grantingWallet = addressParam('The cold wallet that issued the dele
 export const hotWallet = addressParam('The hot wallet that wants to act.', HOT_EXAMPLE);
 export const coldWallet = addressParam('The cold wallet that issued the delegation.', COLD_EXAMPLE);
 export const contract = addressParam('The contract address.', CONTRACT_EXAMPLE);
+export const exclusiveVault = addressParam('The vault for which somebody acts.', COLD_EXAMPLE);
+export const tokenOwner = addressParam(
+  'The owner of the token. Without it, the owner is read from the chain.',
+  COLD_EXAMPLE,
+);
 export const contractFilter = addressParam('List only delegations limited to this contract.', CONTRACT_EXAMPLE);
 
 const DIGITS = /^[0-9]+$/;
@@ -141,6 +147,50 @@ export const rightsFilter: Param<Bytes32> = {
   read: (text) => (text === '' ? new Fault('is empty; omit it, or send 0x and 64 zeros') : readRights(text)),
 };
 
+const ID_FORMS = '0x[0-9a-fA-F]{48}|text:.{1,24}|hash:.{1,64}';
+
+function readRightsId(text: string): RightsId | Fault {
+  const lower = text.toLowerCase();
+  if (isRightsId(lower)) return lower;
+  if (text.startsWith(HASH_PREFIX) && text.length > HASH_PREFIX.length)
+    return rightsIdOf(keccak(new TextEncoder().encode(text.slice(HASH_PREFIX.length))));
+  if (!text.startsWith(TEXT_PREFIX))
+    return new Fault(
+      `must be 24 bytes (0x and 48 hex digits), a text such as text:vote, or the hash of a name such as hash:AGW_LINK, not ${quoted(text)}`,
+    );
+  const rights = readRightsText(text.slice(TEXT_PREFIX.length));
+  if (rights instanceof Fault) return rights;
+  return idAlone(rights) ?? new Fault('must be at most 24 bytes of text');
+}
+
+/** Null if there is more than an identifier. */
+const idAlone = (rights: Bytes32): RightsId | null =>
+  /^0{16}$/.test(rights.slice(rightsIdOf(rights).length)) ? rightsIdOf(rights) : null;
+
+export const rightsId: Param<RightsId> = {
+  description:
+    'The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count.',
+  schema: { type: 'string', pattern: `^(${ID_FORMS})$` },
+  example: 'hash:AGW_LINK',
+  read: readRightsId,
+};
+
+/** A right of checks, or an identifier for exclusive resolution: which of them, the other parameters decide. */
+export const rightsOrId: Param<Bytes32 | RightsId> = {
+  description: `${rights.description} With \`resolver=exclusive\`, an identifier: 24 bytes in hex, \`text:vote\`, or \`hash:AGW_LINK\`.`,
+  schema: { type: 'string', pattern: `^(${RIGHTS_FORMS}|${ID_FORMS})?$` },
+  example: RIGHTS_EXAMPLE,
+  read: (text) => (text.startsWith(HASH_PREFIX) || isRightsId(text.toLowerCase()) ? readRightsId : readRights)(text),
+};
+
+/** What was given as `rightsOrId`, as a check takes it. */
+export const asRights = (given: Bytes32 | RightsId): Bytes32 | Fault =>
+  isBytes32(given) ? given : new Fault('must be a bytes32 (0x and 64 hex digits) or a text such as text:vote');
+
+/** The same as exclusive resolution takes it. */
+export const asRightsId = (given: Bytes32 | RightsId): RightsId | Fault =>
+  isBytes32(given) ? (idAlone(given) ?? new Fault('must be at most 24 bytes with resolver=exclusive')) : given;
+
 export type BlockChoice = number | 'latest' | 'finalized';
 
 export const block: Param<BlockChoice> = {
@@ -226,6 +276,10 @@ export const explain = flag(
 );
 export const proof = flag(
   '`true` answers with an object: the result, its block, and proofs of the words of the registries that it follows from, which anybody can verify against the hash of the block.',
+);
+export const resolver = choice(
+  ['exclusive'],
+  '`exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too.',
 );
 export const direction = choice(
   ['incoming', 'outgoing'],

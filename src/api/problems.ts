@@ -71,7 +71,7 @@ export const PROBLEMS = {
   'block-not-kept': {
     status: 404,
     title: 'Block hash not kept',
-    help: 'Token ownership is read by block hash, and the index has no hash of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`.',
+    help: 'Token ownership is read by block hash, and expiry is judged by the timestamp of the block, but the index has neither of the requested block or time. It keeps those of recent blocks and of blocks with delegations. Use `latest` or `finalized`.',
     fields: { chainId: s.integer, block: s.count },
   },
   'ownership-off': {

@@ -15,15 +15,27 @@ const TARGET = { contract: s.nullable(s.checksumAddress), tokenId: s.nullable(s.
 /** A log, and when it happened. */
 const LOG = s.object({ block: s.count, timestamp: s.unixSeconds, transactionHash: s.bytes32, logIndex: s.count });
 
+const RIGHTS_ID = s.hex(24);
+/** In Unix seconds. */
+export const EXPIRES = s.nullable(
+  s.described(
+    s.anyOf(s.unixSeconds, s.literal('never')),
+    'The last second in which it counts, in Unix seconds, or `never`. The registry does not enforce it: exclusive resolution does.',
+  ),
+);
+
+export const NEXT_CHANGE = s.nullable(
+  s.described(s.unixSeconds, 'From when on the answer can be another without a log: a grant expires. Null if never.'),
+);
+
 /** What `detail=full` adds. */
 const DETAIL = {
   standard: s.nullable(s.oneOfStrings('ERC721', 'ERC20', 'ERC1155')),
   rights: s.nullable(s.bytes32),
   rightsText: s.nullable(s.described(s.string, 'The rights, if they are printable text.')),
   rightsName: s.nullable(s.described(s.string, 'The name, if the rights are 24 bytes of name and a 40-bit expiry.')),
-  expires: s.nullable(
-    s.described(s.unixSeconds, 'The expiry in such rights, in Unix seconds. The registry does not enforce it.'),
-  ),
+  rightsId: s.nullable(s.described(RIGHTS_ID, 'The first 24 bytes of the rights. Null in v1.')),
+  expires: EXPIRES,
   amount: s.nullable(s.uint256),
   chainId: s.integer,
   since: LOG,

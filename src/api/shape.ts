@@ -51,7 +51,9 @@ export const number = shape<number>({ type: 'number' });
 export const integer = shape<number>({ type: 'integer' });
 export const count = shape<number>({ type: 'integer', minimum: 0 });
 export const unixSeconds = shape<number>({ type: 'integer', description: 'Unix seconds.' });
-export const bytes32 = shape<string>({ type: 'string', pattern: '^0x[0-9a-f]{64}$' });
+/** `0x` and the lower-case hex digits of so many bytes. */
+export const hex = (bytes: number) => shape<string>({ type: 'string', pattern: `^0x[0-9a-f]{${2 * bytes}}$` });
+export const bytes32 = hex(32);
 export const checksumAddress = shape<string>({
   type: 'string',
   pattern: '^0x[0-9a-fA-F]{40}$',

@@ -7,7 +7,7 @@ import { anyUrl } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
-import { dateOf, writeOut } from './output.ts';
+import { dateOf, nowSeconds, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, withSource } from './query-target.ts';
 import { CHAINS_OPTION, given, paramsOf } from './question-options.ts';
 
@@ -115,7 +115,7 @@ function lineOf(entry: Entry): string {
     contract === null ? '' : `contract ${contract}`,
     tokenId === null ? '' : `token ${tokenId}`,
     amount === null ? '' : `amount ${amount}`,
-    rightsLabel(rights, dateOf) ?? '',
+    rightsLabel(rights, nowSeconds()) ?? '',
     final ? '' : 'not final',
   ];
   return `${cells.filter((cell) => cell !== '').join('  ')}\n`;

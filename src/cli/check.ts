@@ -7,7 +7,7 @@ import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
-import { dateOf, whenText, writeOut, writeWhole } from './output.ts';
+import { dateOf, nowSeconds, whenText, writeOut, writeWhole } from './output.ts';
 import type { ProvenAnswer } from './proof-file.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
 import {
@@ -128,7 +128,7 @@ function formatExplanation({ result, delegations, block }: Explanation): string 
   const what = typeof result === 'boolean' ? (result ? 'yes' : 'no') : String(result);
   const because = delegations.map((one) => {
     const { type, rights, since } = one;
-    const right = rightsLabel(rights, dateOf);
+    const right = rightsLabel(rights, nowSeconds());
     const version = 'version' in one ? `v${one.version} ` : '';
     return `  ${version}${type}${right === null ? '' : ` for ${right}`}, since block ${whenText(since)}\n`;
   });

@@ -7,9 +7,9 @@ import { urlFor } from '../api/url.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
-import { dateOf, tableOf, whenText, writeOut } from './output.ts';
+import { dateOf, nowSeconds, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, paramsOf, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
+import { given, paramsOf, RESOLVER_OPTION, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
 
@@ -32,6 +32,7 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
       choices: tokenStandard.choices,
     },
     rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
+    ...RESOLVER_OPTION,
     ...WHEN_OPTIONS,
     json: { about: 'print the answer as JSON' },
     ...SOURCE_OPTIONS,
@@ -78,7 +79,7 @@ function formatHolders({ holds, block, holders: found }: Holders): string {
     delegations.length === 0
       ? [[owner, String(balance), 'itself', '']]
       : delegations.map(({ version, type, standard, rights, since }) => {
-          const right = rightsLabel(rights, dateOf);
+          const right = rightsLabel(rights, nowSeconds());
           const by = `v${version} ${standard ?? type}${right === null ? '' : ` for ${right}`}`;
           return [owner, String(balance), by, whenText(since)];
         }),

@@ -36,6 +36,8 @@ export function logChange(message: string, fields: object): void {
   createLog('info', (line) => void process.stderr.write(line))('info', message, { ...fields, by: 'operator' });
 }
 
+export const nowSeconds = (): number => Date.now() / 1000;
+
 export const dateOf = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 
 /** When something happened: a block and its time. */
@@ -52,7 +54,7 @@ export const coverCells = (
   row.contract ?? '',
   String(row.tokenId ?? ''),
   String(row.amount ?? ''),
-  rightsLabel(row.rights, dateOf) ?? '',
+  rightsLabel(row.rights, nowSeconds()) ?? '',
 ];
 
 /** A table with the names of its columns, each as wide as its widest cell. */

@@ -4,10 +4,11 @@ import { DELEGATION_CHANGE, UNDO } from '../api/changes-operation.ts';
 import { booleanText, integerText, type JsonText, NULL, plainText, stringify, writerFor } from '../api/json-text.ts';
 import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
-import { BLOCK, DETAILED_DELEGATION, HISTORY_ENTRY } from '../api/responses.ts';
+import { BLOCK, DETAILED_DELEGATION, EXPIRES, HISTORY_ENTRY } from '../api/responses.ts';
 import { string } from '../api/shape.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
+import type { Expiry } from '../registry/expiry-text.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
 import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
 import type { AnswerBlock, Change, DetailedDelegation, HistoryEntry } from '../store/store.ts';
@@ -52,11 +53,13 @@ const BASIC = {
 } as const;
 
 let decoded: { readonly rights: string | null } & DecodedRights = { rights: null, ...decodeRights(null) };
-/** Three fields of a row need it, and rows with the same rights often follow each other: the last result is kept. */
+/** Four fields of a row need it, and rows with the same rights often follow each other: the last result is kept. */
 function decode(rights: string | null): DecodedRights {
   if (decoded.rights !== rights) decoded = { rights, ...decodeRights(rights) };
   return decoded;
 }
+/** As `expires` has it. */
+export const expiryJson = (expires: Expiry | null) => stringify(EXPIRES, expires);
 const stringOrNull = (value: string | null) => (value === null ? NULL : stringify(string, value));
 
 const logText = writerFor<DetailedDelegation['since'], null>()(DETAILED_DELEGATION[2].fields.since, {
@@ -75,10 +78,8 @@ const DETAIL = {
   rights: ({ rights }: Delegation) => (rights === null ? NULL : plainText<string>(rights)),
   rightsText: ({ rights }: Delegation) => stringOrNull(decode(rights).text),
   rightsName: ({ rights }: Delegation) => stringOrNull(decode(rights).name),
-  expires({ rights }: Delegation) {
-    const { expires } = decode(rights);
-    return expires === null ? NULL : integerText(expires);
-  },
+  rightsId: ({ rights }: Delegation) => stringOrNull(decode(rights).id),
+  expires: ({ rights }: Delegation) => expiryJson(decode(rights).expires),
   amount: ({ amount }: Delegation, { mode }: Format) => (amount === null ? NULL : uint256Text(amount, mode)),
   chainId: (_row: Delegation, { chainId }: Format) => integerText(chainId),
   since: ({ since }: DetailedDelegation) => logText(since, null),

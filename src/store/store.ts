@@ -3,6 +3,7 @@
 import type { AnyQuestion, Question, Target } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
+import type { ExclusiveClass } from '../registry/exclusive.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable, Notices, PoolStatus } from './engine.ts';
 import type { Dispute, Halt, ListLength } from './halt.ts';
@@ -256,6 +257,26 @@ export interface CounterpartPage {
   readonly next: Address | null;
 }
 
+/** Which grants of owners can name the one wallet that acts for them: see registry/exclusive.ts. */
+export interface ExclusiveQuery extends Pick<ListQuery, 'chainId' | 'at'> {
+  readonly owners: readonly Address[];
+  readonly classes: readonly ExclusiveClass[];
+}
+
+export interface ExclusiveGrants {
+  /** The time of the block, if both are equal. Otherwise the index does not keep it, and it is between them. */
+  readonly earliest: number;
+  readonly latest: number;
+  /** Of each owner, of each class the last that held at the block and counts at the earliest time. */
+  readonly grants: readonly (readonly DetailedDelegation[])[];
+  /** How many grants were read. */
+  readonly read: number;
+}
+
+export interface ExclusiveOwnersQuery extends Pick<CounterpartQuery, 'chainId' | 'wallet' | 'at' | 'after' | 'limit'> {
+  readonly classes: readonly ExclusiveClass[];
+}
+
 export interface HistoryQuery extends Pick<ListQuery, 'chainId' | 'wallet' | 'direction' | 'at' | 'limit'> {
   /** The `next` of the previous page. */
   readonly after?: LogPosition;
@@ -374,6 +395,10 @@ export interface ReplicatedReads {
   vaults(query: CounterpartQuery): Promise<CounterpartPage>;
   /** The same for the wallets that may act for a wallet. */
   delegates(query: CounterpartQuery): Promise<CounterpartPage>;
+  /** The grants that can decide who acts alone for each of many wallets. */
+  exclusiveGrants(query: ExclusiveQuery): Promise<ExclusiveGrants>;
+  /** The wallets that ever granted a wallet something of these classes, once each, ordered by address: a page of them. */
+  exclusiveOwners(query: ExclusiveOwnersQuery): Promise<readonly Address[]>;
   /** Every grant that a wallet made or got, of both versions, the newest first, as of a block. */
   history(query: HistoryQuery): Promise<HistoryPage>;
   /** What began, ended or changed after a position, in the order of the chain; or that history before it has changed. */

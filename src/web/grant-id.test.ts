@@ -22,6 +22,7 @@ const RECORD: DelegationRecord = {
   rights: VOTE,
   rightsText: 'vote',
   rightsName: null,
+  rightsId: `0x${'0'.repeat(48)}`,
   expires: null,
   amount: '3',
   chainId: 10,

@@ -63,6 +63,24 @@ interface RowV2 {
   readonly amount: string;
 }
 
+/** The genuine exclusive resolver's answers at checkpoints, beside the registry's logs. Identifiers have 24 bytes. */
+export interface ExclusiveRecording extends Pick<Recording, 'chainId' | 'rights' | 'blocks'> {
+  readonly owners: readonly (readonly [contract: Address, tokenId: string, owner: Address])[];
+  readonly checkpoints: readonly {
+    readonly blockNumber: number;
+    readonly timestamp: number;
+    readonly exclusive: {
+      readonly owner: readonly (readonly [contract: Address, tokenId: string, id: string, answer: Address])[];
+      readonly wallet: readonly (readonly [vault: Address, id: string, answer: Address])[];
+      readonly wallets: readonly (readonly [wallet: Address, id: string, answers: readonly Address[]])[];
+    };
+  }[];
+}
+
+export const EXCLUSIVE_RECORDING: ExclusiveRecording = await Bun.file(
+  new URL('../vectors/exclusive.json', import.meta.url),
+).json();
+
 export const RECORDINGS: readonly Recording[] = await Promise.all(
   ['a', 'b', 'c'].map(async (name) => ({
     name,

@@ -21,6 +21,7 @@ import { renderStatus } from '../../web/status/status.ts';
 import { answerBatch } from '../answers/batch.ts';
 import { answerChanges } from '../answers/changes.ts';
 import { answerCheck } from '../answers/check.ts';
+import { answerExclusiveOne, answerExclusiveVaults } from '../answers/exclusive.ts';
 import { answerHolders } from '../answers/holders.ts';
 import { answerList } from '../answers/list.ts';
 import { answerMcp } from '../answers/mcp.ts';
@@ -74,6 +75,9 @@ const HANDLERS: {
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
   holders: answerHolders,
+  'exclusive-wallet': answerExclusiveOne,
+  'exclusive-owner': answerExclusiveOne,
+  'exclusive-vaults': answerExclusiveVaults,
   changes: answerChanges,
   history: answerHistory,
   batch: answerBatch,

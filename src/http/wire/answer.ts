@@ -43,6 +43,8 @@ interface AnsweredRequest {
   readonly request: Request;
   readonly budget: Budget;
   readonly timestamp: number | undefined;
+  /** When the answer can become another without a log. */
+  readonly nextChange?: number | null;
 }
 
 /** By the state of the chain, which every commit replaces, and by what else is in them. */
@@ -50,8 +52,8 @@ const preparedHeaders = new WeakMap<ChainState, Map<string, Headers>>();
 
 /** The headers of an answer that is true as of a block. */
 export function blockHeaders(chain: ChainState, block: AnswerBlock, now: number, answered: AnsweredRequest): Headers {
-  const { request, budget, timestamp } = answered;
-  const cache = cacheControl(request, budget, cacheTime(chain, now));
+  const { request, budget, timestamp, nextChange = null } = answered;
+  const cache = cacheControl(request, budget, cacheTime(chain, now, nextChange));
   const make = () => {
     const headers = answerHeaders(budget, cache);
     headers.set('x-block-number', String(block.number));
@@ -88,12 +90,12 @@ export function setNext(headers: Headers, query: string, cursor: string): void {
   headers.set('link', `<?${next}>; rel="next"`);
 }
 
-/** Caches may keep an answer until the chain's next block is due. */
-function cacheTime({ head, chainId }: ChainState, now: number): string {
+/** Caches may keep an answer until the chain's next block is due, or it can change with time. */
+function cacheTime({ head, chainId }: ChainState, now: number, nextChange: number | null): string {
   const blockSeconds = NETWORKS.get(chainId)?.blockSeconds ?? 0;
   const due = (head?.timestamp ?? 0) + blockSeconds - now;
   // If our clock is behind, the head is in the future: that must not extend the caching.
-  const seconds = Math.floor(Math.min(due, blockSeconds));
+  const seconds = Math.floor(Math.min(due, blockSeconds, (nextChange ?? Number.POSITIVE_INFINITY) - now));
   return seconds > 0 ? `max-age=${seconds}` : 'no-cache';
 }
 

@@ -14,7 +14,7 @@ import { arrayParams, once, params } from '../rows/sql.ts';
 import type { Store } from '../store.ts';
 import { requireQuestion } from './check.ts';
 import { heldSpans, type SpanCells } from './key-spans.ts';
-import { encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
+import { createUnchanged } from './unchanged.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
 const NAMES = Object.keys(LOOKUP_TYPES);
@@ -47,11 +47,6 @@ export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolea
     CROSS JOIN LATERAL (${spans.join(' UNION ALL ')}) AS s`;
 });
 
-const STATE = columns(...PINNED_NAMES, 'revision', 'disputes');
-const STATE_SQL = `SELECT ${STATE.select({ ...pinnedColumns(null), revision: 'c.revision', disputes: 'c.disputes' })}
-  FROM chain c WHERE c.chain = $1`;
-const requirePinned = pinnedRequirement(STATE.col);
-
 const hasV1 = ({ version }: Question | AnyQuestion) => version === 'any' || hasUnnamedRevocations(version);
 
 export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMany'] {
@@ -61,25 +56,19 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
   const unsettledPair = `SELECT 1 FROM chain WHERE chain = $1
     AND ${isPairUnsettled(dialect, { hot: '$3', from: '$4', to: '$5' }, '$2')}`;
 
+  const { col, readUnchanged } = createUnchanged(engine, { disputes: 'c.disputes' });
+
   const checkMany: Store['checkMany'] = async (chainId, questions, pinned) => {
     for (const question of questions) requireQuestion(question);
-    const readState = async () => {
-      const [state = []] = await engine.rows(STATE_SQL, encodePinned(chainId, pinned));
-      requirePinned(chainId, pinned.block, state);
-      return { state, revision: decodeNumber(state[STATE.col.revision]) };
-    };
-    const before = await readState();
-    const isHead = decodeNumber(before.state[STATE.col.head_number]) === pinned.block;
-    const granting = await readGranting(chainId, questions, isHead ? null : pinned.block);
-    // Before the proof: a revocation that is settled meanwhile rewrites history.
-    const unsettled = await findUnsettled(chainId, questions, pinned.block);
-    const { revision } = await readState();
-    // A commit came between, perhaps one that a reorg has taken back since. What it ended held at the block, and was closed then.
-    if (isHead && revision !== before.revision) return checkMany(chainId, questions, pinned);
-    const disputed = decodeDisputes(before.state[STATE.col.disputes]);
-    return questions.map((question, position) =>
-      unsettled.has(position) || findDispute(disputed, question) ? null : answer(question, granting[position] ?? []),
-    );
+    return readUnchanged(chainId, pinned, async (isHead, state) => {
+      const granting = await readGranting(chainId, questions, isHead ? null : pinned.block);
+      // A revocation that is settled meanwhile rewrites history.
+      const unsettled = await findUnsettled(chainId, questions, pinned.block);
+      const disputed = decodeDisputes(state[col.disputes]);
+      return questions.map((question, position) =>
+        unsettled.has(position) || findDispute(disputed, question) ? null : answer(question, granting[position] ?? []),
+      );
+    });
   };
 
   /** The part that `answer` looks at of the delegations that held, by question. */

@@ -10,6 +10,8 @@ import { createCheck, requireQuestion } from './check.ts';
 import { createCheckGathered, gather, type HeadQuestion, type HeadResult } from './check-gathered.ts';
 import { createCheckMany } from './check-many.ts';
 import { createCounterparts } from './counterparts.ts';
+import { createExclusiveGrants } from './exclusive-grants.ts';
+import { createExclusiveOwners } from './exclusive-owners.ts';
 import { createGrantCounts } from './grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from './held-columns.ts';
 import { createHistory } from './history.ts';
@@ -47,6 +49,8 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     listNow: createListNow(dialect, states, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
+    exclusiveGrants: createExclusiveGrants(engine, hash),
+    exclusiveOwners: createExclusiveOwners(engine, hash),
     changes: createChanges(engine, hash),
     history: createHistory(engine, hash),
     ...createGrantCounts(engine, hash),

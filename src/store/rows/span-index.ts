@@ -4,11 +4,28 @@
 // statistics, and with few of them it may read a whole wallet for one delegation. It cannot pick a partial index unless the
 // statement repeats its condition, so there each index has a condition that is always true and that no other index has.
 
-import type { Dialect } from '../engine.ts';
+import { KINDS } from '../../registry/delegation.ts';
+import type { ExclusiveClass } from '../../registry/exclusive.ts';
+import type { Dialect, Param } from '../engine.ts';
+import { EMPTY, encodeHex, encodeUint } from './cells.ts';
 import { indexedBy } from './sql.ts';
 
 const LIST_ORDER = 'chain, version, first_block, first_log, since_block, since_log';
 const END_ORDER = 'until_block, until_log, since_block, since_log';
+
+/** Rights are stored without the zeros at their end: with an expiry in the last five bytes, they have more than these. */
+const EXPIRY_FROM = 27;
+/** The columns of a class of exclusive grants, which begin with the identifier of the rights. */
+const CLASS = ['substr(rights, 1, 24)', 'kind', 'contract', 'token_id'];
+export const CLASS_CELLS = CLASS.length;
+export const encodeClass = ({ id, kind, contract, tokenId }: ExclusiveClass): Param[] => [
+  encodeHex(id),
+  KINDS[kind].code,
+  contract === null ? EMPTY : encodeHex(contract),
+  tokenId === null ? EMPTY : encodeUint(tokenId),
+];
+export const isOfClass = (span: string, cells: readonly string[]): string =>
+  CLASS.map((column, at) => `${column.replace(/rights|^\w+$/, `${span}.$&`)} = ${cells[at]}`).join(' AND ');
 
 interface Index {
   readonly columns: string;
@@ -16,6 +33,8 @@ interface Index {
   readonly until?: 'IS NULL' | 'IS NOT NULL';
   readonly isV1?: true;
   readonly hasContract?: true;
+  /** Only rights with an expiry: of others, the end is zeros, which are not stored. */
+  readonly expires?: true;
   /** The column of PostgreSQL's own condition, which is never negative. */
   readonly own?: string;
 }
@@ -33,6 +52,7 @@ const halves = <Name extends string>(name: Name, index: Index, end = '') =>
  * - granted, received: what began of a wallet, in order; until_from, until_to: what ended
  * - since_contract, until_contract: what began and ended of a contract
  * - until: what ended on a chain
+ * - exclusive_from, exclusive_to: grants with an expiry of a wallet, in the order of its list, and to a wallet, by address
  */
 const INDEXES = {
   ...halves('vault', { columns: 'hot, key, from_addr', own: 'kind' }, ', until_block'),
@@ -47,16 +67,22 @@ const INDEXES = {
   since_contract: { columns: 'contract, chain, since_block, since_log', hasContract: true, own: 'first_block' },
   until_contract: { columns: `contract, chain, ${END_ORDER}`, until: 'IS NOT NULL', hasContract: true },
   until: { columns: `chain, ${END_ORDER}`, until: 'IS NOT NULL', own: 'chain' },
+  ...halves('exclusive_from', {
+    columns: `cold, ${CLASS.join(', ')}, first_block, first_log, since_block, since_log`,
+    expires: true,
+  }),
+  exclusive_to: { columns: `hot, ${CLASS.join(', ')}, from_addr`, expires: true },
 } as const satisfies Readonly<Record<string, Index>>;
 export type SpanIndex = keyof typeof INDEXES;
 
 /** The condition that spans are in an index. `s` is the table or its alias with a dot, `until` says more exactly when they ended. */
 export function isInIndex(dialect: Dialect['name'], index: SpanIndex, s: string, until?: string): string {
-  const { until: half, isV1, hasContract, own }: Index = INDEXES[index];
+  const { until: half, isV1, hasContract, expires, own }: Index = INDEXES[index];
   const conditions: string[] = [];
   if (half !== undefined) conditions.push(`${s}until_block ${until ?? half}`);
   if (isV1) conditions.push(`${s}version = 1`);
   if (hasContract) conditions.push(`length(${s}contract) > 0`);
+  if (expires) conditions.push(`length(${s}rights) > ${EXPIRY_FROM}`);
   if (own !== undefined && dialect === 'postgres') conditions.push(`${s}${own} >= 0`);
   return conditions.join(' AND ');
 }

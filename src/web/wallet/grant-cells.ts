@@ -2,6 +2,8 @@
 // shortened can be copied whole, and is printed whole.
 
 import { MAX_UINT256 } from '../../registry/delegation.ts';
+import { expiryText } from '../../registry/expiry-text.ts';
+import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, explorerUrl, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
@@ -92,12 +94,12 @@ export function renderScope(view: WalletView, grant: Grant, amount = renderAmoun
 /** The expiry is a note of the owner: the registry goes on granting. */
 export function renderRights({ now }: WalletView, grant: Grant): Html {
   if (hasAnyRight(grant)) return html`<span class="any-right">any right</span>`;
-  const { rights, rightsText, rightsName, expires } = grant;
+  const { rights, rightsText, expires } = grant;
   const bytes = renderBytes(rights ?? '');
-  const text = rightsText ?? rightsName;
-  if (text === null) return html`<span class="right">only</span> ${bytes}`;
+  const text = rightsText ?? knownName(grant);
   const end =
     expires !== null &&
-    html`<span class="note soft">${expires < now ? 'expired' : 'expires'} ${dateText(expires)}, not enforced by the registry</span>`;
+    html`<span class="note soft" title="${expires === 'never' ? '' : dateText(expires)}">${expiryText(expires, now)}, not enforced by the registry</span>`;
+  if (text === null) return html`<span class="right">only</span> ${end} ${bytes}`;
   return html`<span class="right">only “${text}”</span> ${end} <span class="bytes">${bytes}</span>`;
 }

@@ -2,6 +2,7 @@
 // screen, below each other on a narrow one.
 
 import { MAX_UINT256 } from '../../registry/delegation.ts';
+import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { countText, shortAddress } from '../parts.ts';
 import { byNewest, type Grant, type GrantRow, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
@@ -118,7 +119,7 @@ function scopeText(grant: Grant): string {
     erc1155: `${many} of token ${token}`,
     erc20: `ERC-20 ${where}`,
   }[kindOf(grant)];
-  const right = grant.rightsText ?? grant.rightsName;
+  const right = grant.rightsText ?? knownName(grant);
   return hasAnyRight(grant) ? what : `${what}, only ${right === null ? 'some rights' : `“${right}”`}`;
 }
 

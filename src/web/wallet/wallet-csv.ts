@@ -3,6 +3,7 @@
 
 import { describeProblem } from '../../api/problems.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
+import { knownName } from '../grant-words.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName } from '../parts.ts';
@@ -36,8 +37,8 @@ const COLUMNS: Readonly<Record<string, (grant: Grant, view: WalletView) => strin
   token_id: ({ tokenId }) => String(tokenId ?? ''),
   amount: ({ amount }) => String(amount ?? ''),
   rights: ({ rights }) => rights ?? '',
-  rights_text: ({ rightsText, rightsName }) => rightsText ?? rightsName ?? '',
-  rights_expire: ({ expires }) => (expires === null ? '' : isoTime(expires)),
+  rights_text: (grant) => grant.rightsText ?? knownName(grant) ?? '',
+  rights_expire: ({ expires }) => (typeof expires === 'number' ? isoTime(expires) : (expires ?? '')),
   since_block: ({ since }) => String(since.block),
   since_time: ({ since }) => isoTime(since.timestamp),
   since_transaction: ({ since }) => since.transactionHash,

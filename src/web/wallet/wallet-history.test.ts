@@ -21,6 +21,7 @@ const row = (amount: string | null, since: ReturnType<typeof at>, until: ReturnT
     rights: `0x${'0'.repeat(64)}`,
     rightsText: null,
     rightsName: null,
+    rightsId: `0x${'0'.repeat(48)}`,
     expires: null,
     amount,
     chainId: 1,
