@@ -6,6 +6,7 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { troubleOf } from '../src/chain/rpc/errors.ts';
 import type { Engine, WriteTransaction } from '../src/store/engine.ts';
 import { openEngine } from '../src/store/open.ts';
+import { placeOf } from '../src/store/postgres.ts';
 import { failure } from './support/chain.ts';
 import { temporaryPath } from './support/engines.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
@@ -153,4 +154,15 @@ test('an error thrown inside a transaction is rethrown unchanged', async () => {
       expect(await engine.transaction(() => Promise.reject(own)).catch((error) => error)).toBe(own);
     });
   }
+});
+
+test('PostgreSQL: a URL leads to port 5432 of this machine unless it says more', () => {
+  const [local, other] = [
+    { where: 'localhost:5432', host: 'localhost', port: 5432 },
+    { where: '[::1]:5433', host: '::1', port: 5433 },
+  ];
+  expect([placeOf('postgres:///delegations'), placeOf('postgres://user@[::1]:5433/delegations')]).toEqual([
+    local,
+    other,
+  ]);
 });

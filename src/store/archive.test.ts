@@ -89,6 +89,20 @@ test('an import commits some blocks at once, with 20,000 logs at most', async ()
   await store.close();
 });
 
+test('blocks with many logs are exported whole, also over the end of a page', async () => {
+  const store = await emptyStore();
+  const busy = (number: number) => block(number, Array(3000).fill(granted('ALL')));
+  await fill(store, [busy(101), busy(102), busy(103), LAST]);
+  const counts: unknown[] = [];
+  for await (const line of archiveLines(store, 1)) {
+    const { number, logs } = JSON.parse(line);
+    if (Array.isArray(logs)) counts.push([number, logs.length]);
+    if (counts.length > 3) break;
+  }
+  expect(counts).toEqual([101, 102, 103].map((number) => [number, 3000]));
+  await store.close();
+});
+
 test('an archive that is cut, changed or continued is not imported, nor into a store that has the chain', async () => {
   const store = await emptyStore();
   const whole = archiveOf([block(101, [granted('ALL')])]);

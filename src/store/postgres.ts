@@ -171,13 +171,18 @@ export async function openPostgres(url: string, options: EngineOptions = {}): Pr
   };
 }
 
+/** Where a URL leads, as people write it and as a socket takes it. */
+export function placeOf(url: string) {
+  const { hostname, port } = new URL(url);
+  const [host, at] = [hostname || 'localhost', Number(port || 5432)];
+  return { where: `${host}:${at}`, host: host.replace(/^\[|\]$/g, ''), port: at };
+}
+
 /** The host and port of the URL, and the system's error if no connection is accepted there: the driver does not say why. */
 function connectionFault(url: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  const [host, at] = [hostname.replace(/^\[|\]$/g, '') || 'localhost', Number(port || 5432)];
-  const where = `${hostname || 'localhost'}:${at}`;
+  const { where, ...place } = placeOf(url);
   return new Promise((resolve) => {
-    const socket = connectSocket({ host, port: at, timeout: PROBE_MS });
+    const socket = connectSocket({ ...place, timeout: PROBE_MS });
     const end = (fault: string) => {
       socket.destroy();
       resolve(`${where}${fault}`);
