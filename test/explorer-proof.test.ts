@@ -106,7 +106,7 @@ describe('a proof that holds', () => {
     expect([verified.code, verified.stdout]).toEqual([
       0,
       expect.stringContaining(
-        `proven: 1 answer, ${word === 'Yes' ? 1 : 0} of them not false, at block ${block} of chain 1`,
+        `proven: 1 answer (${word === 'Yes' ? 1 : 0} yes) at block ${block} of chain 1`,
       ),
     ]);
     await page.close();
