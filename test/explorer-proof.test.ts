@@ -105,9 +105,7 @@ describe('a proof that holds', () => {
     const verified = await runCommand(['verify', file, '--block-hash', hash], {});
     expect([verified.code, verified.stdout]).toEqual([
       0,
-      expect.stringContaining(
-        `proven: 1 answer (${word === 'Yes' ? 1 : 0} yes) at block ${block} of chain 1`,
-      ),
+      expect.stringContaining(`proven: 1 answer (${word === 'Yes' ? 1 : 0} yes) at block ${block} of chain 1`),
     ]);
     await page.close();
   });
