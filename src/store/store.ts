@@ -286,8 +286,6 @@ export interface OwnerGrants {
   readonly grants: readonly (readonly DetailedDelegation[])[];
   /** Owners with a v1 revocation that may have ended one of these. */
   readonly unsettled: ReadonlySet<Address>;
-  /** Owners whose grants are disputed. */
-  readonly disputed: ReadonlySet<Address>;
   /** How many grants were read. */
   readonly read: number;
 }

@@ -4,10 +4,8 @@ import { grantingKeys } from '../../registry/check.ts';
 import { type Address, type DelegationKey, KINDS } from '../../registry/delegation.ts';
 import type { Dialect, Engine, Row } from '../engine.ts';
 import { requireBlockNumber } from '../errors.ts';
-import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeHex, decodeNumber, EMPTY, encodeHex, encodeRights, encodeUint } from '../rows/cells.ts';
-import { decodeDisputes } from '../rows/chain-row.ts';
 import type { DetailedDelegation, Store } from '../store.ts';
 import { requireQuestion } from './check.ts';
 import { DETAILED } from './held-columns.ts';
@@ -31,7 +29,7 @@ export function createOwnerGrants(engine: Engine, hash: IndexHash): Store['owner
   const dialect = engine.dialect.name;
   const readLast = createLastGrants(engine, 'last');
   const unsettledVaults = `SELECT DISTINCT r.vault ${unsettledBy(dialect, '$2')}`;
-  const { col, readUnchanged } = createUnchanged(engine, { disputes: 'c.disputes' });
+  const { readUnchanged } = createUnchanged(engine, {});
 
   async function findUnsettled(chainId: number, block: number, owners: readonly Address[]) {
     const rows = await engine.rows(unsettledVaults, [chainId, block]);
@@ -47,7 +45,7 @@ export function createOwnerGrants(engine: Engine, hash: IndexHash): Store['owner
 
   return async ({ chainId, at: pinned, owners, target }) => {
     requireBlockNumber(pinned.block);
-    return readUnchanged(chainId, pinned, async (isHead, state) => {
+    return readUnchanged(chainId, pinned, async (isHead) => {
       const lookups = owners.flatMap((owner, position) => {
         const question = { ...target, from: owner, to: owner };
         requireQuestion(question);
@@ -66,9 +64,7 @@ export function createOwnerGrants(engine: Engine, hash: IndexHash): Store['owner
       for (const [turn, last] of lasts.entries()) if (last !== null) placed[lookups[turn]?.position ?? -1]?.push(last);
       // A revocation that is settled meanwhile rewrites history.
       const unsettled = await findUnsettled(chainId, pinned.block, owners);
-      const disputes = decodeDisputes(state[col.disputes]);
-      const disputed = new Set(owners.filter((from) => findDispute(disputes, { from })));
-      return { grants: placed.map(inListOrder), unsettled, disputed, read };
+      return { grants: placed.map(inListOrder), unsettled, read };
     });
   };
 }
