@@ -1108,8 +1108,8 @@ export interface Operations {
       readonly standard: 'ERC20' | 'ERC721';
       /** The right that a delegation may be limited to: `none`, `text:vote`, a bytes32, or an identifier: 24 bytes in hex or `hash:AGW_LINK`. Unrestricted delegations count too. Its first 24 bytes are the identifier by which the exclusive wallet is found. */
       readonly rights: string;
-      /** The chain id of the network, as listed at /networks. */
-      readonly network: number;
+      /** The chain id of the token. */
+      readonly network: string;
       /** The block of the token's chain to answer as of: a number, or `latest`. */
       readonly snapshot: number | 'latest';
       /** The addresses to score, separated by commas: at most 1,000. */

@@ -233,6 +233,12 @@ export const block: Param<BlockChoice> = {
   },
 };
 
+export const network: Param<number> = {
+  ...chainId,
+  description: 'The chain id of the token.',
+  schema: { type: 'string', pattern: '^[0-9]+$' },
+};
+
 export const snapshot: Param<number | 'latest'> = {
   description: "The block of the token's chain to answer as of: a number, or `latest`.",
   schema: { oneOf: [{ type: 'integer', minimum: 0 }, { enum: ['latest'] }] },

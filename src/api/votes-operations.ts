@@ -46,7 +46,7 @@ export const VOTES = s.named(
 );
 
 const OF_TOKEN = { contract: p.contract, standard: p.votedStandard, rights: p.votedRights } as const;
-const ASKED = { network: required(p.chainId), snapshot: required(p.snapshot), addresses: required(p.voters) } as const;
+const ASKED = { network: required(p.network), snapshot: required(p.snapshot), addresses: required(p.voters) } as const;
 const OPTIONS = {
   delegationChainId: optional(p.delegationChainIds),
   explain: withDefault(p.explainVotes, 'false'),
@@ -64,21 +64,22 @@ const SHARED = {
   ...ofRegistry('any'),
   rules: [],
   answer: { description: 'The scores, in the order of the addresses.', body: VOTES, headers: [], hasETag: false },
-  problems: [
-    ...ofRegistry('any').problems,
-    ...BODY_PROBLEMS,
-    'block-not-kept',
-    'ownership-off',
-    'not-a-token',
-    'ownership-unavailable',
-  ],
 } as const satisfies Partial<OperationBase>;
+const PROBLEMS = [
+  ...ofRegistry('any').problems,
+  'too-many-questions',
+  'block-not-kept',
+  'ownership-off',
+  'not-a-token',
+  'ownership-unavailable',
+] as const;
+const POSTED = { ...SHARED, method: 'POST', problems: [...PROBLEMS, ...BODY_PROBLEMS] } as const;
 
 const textOf = ({ schema, description }: p.Param<unknown>): s.Shape<unknown> =>
   s.described({ schema, definitions: {} }, description);
 /** The strategies send the network as a text. */
 const BODY = {
-  network: s.described(s.anyOf(s.string, s.integer), p.chainId.description),
+  network: s.described(s.anyOf(s.string, s.integer), p.network.description),
   snapshot: s.described(s.anyOf(s.integer, s.string), p.snapshot.description),
   addresses: s.described(s.arrayOf(s.checksumAddress, { maxItems: p.MAX_VOTERS }), 'The addresses to score.'),
 } as const;
@@ -98,6 +99,7 @@ export const VOTES_PARAMS = { params: { ...IN_PATH, ...ASKED, ...OPTIONS }, rule
 const VOTES_GET = {
   ...SHARED,
   ...VOTES_PARAMS,
+  problems: PROBLEMS,
   kind: 'votes',
   path: '/registry/any/votes/{contract}/{standard}/{rights}',
   id: 'votes',
@@ -107,9 +109,8 @@ const VOTES_GET = {
 } as const satisfies OperationBase;
 
 const VOTES_POST = {
-  ...SHARED,
+  ...POSTED,
   kind: 'votes',
-  method: 'POST',
   path: '/registry/any/votes/{contract}/{standard}/{rights}',
   id: 'votesByPost',
   summary: "Score addresses for a vote, as Snapshot's api-v2 posts",
@@ -122,9 +123,8 @@ const VOTES_POST = {
 } as const satisfies OperationBase;
 
 const VOTES_POST_OPTIONS = {
-  ...SHARED,
+  ...POSTED,
   kind: 'votes',
-  method: 'POST',
   path: '/registry/any/votes',
   id: 'votesByOptions',
   summary: "Score addresses for a vote, as Snapshot's api-post asks",
