@@ -193,6 +193,12 @@ const shortRow = ({ vault, delegate, from = vault, to = delegate, contract }: Ro
 
 type Body = Readonly<Record<string, readonly unknown[]>> & { readonly holds?: boolean };
 
+/** The client has the version in every delegation. */
+const withVersion = (one: unknown) => {
+  const { delegation } = one as { readonly delegation: object | null };
+  return { ...(one as object), delegation: delegation && { version: 2, ...delegation } };
+};
+
 /** What the client makes of an answer, as it is printed. */
 function printedBy(section: string, answer: unknown): unknown[] {
   if (typeof answer === 'boolean') return [answer];
@@ -211,6 +217,11 @@ function printedBy(section: string, answer: unknown): unknown[] {
       return [body['delegations']];
     case 'operation-changes':
       return [...(body['changes'] ?? [])];
+    case 'operation-exclusiveWallet':
+    case 'operation-exclusiveOwner':
+      return [withVersion(answer)];
+    case 'operation-exclusiveVaults':
+      return [body['vaults']?.map(withVersion)];
     case 'operation-vaultsBatch':
     case 'operation-delegatesBatch':
     case 'operation-holdersBatch': {

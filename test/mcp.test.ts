@@ -85,9 +85,10 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
   };
   const BLOCK = { number: 105, hash: expect.any(String), timestamp: expect.any(Number) };
 
-  test('offers seven tools that only read, with the parameters of the operations', async () => {
+  test('offers ten tools that only read, with the parameters of the operations', async () => {
     const { tools } = await client.listTools();
-    const offered = ['may_act', 'explain', 'vaults', 'delegates', 'holders', 'history', 'networks'];
+    const alone = ['exclusive_wallet', 'exclusive_owner', 'exclusive_vaults'];
+    const offered = ['may_act', 'explain', 'vaults', 'delegates', 'holders', ...alone, 'history', 'networks'];
     expect(tools.map(({ name }) => name)).toEqual(offered);
     for (const { annotations } of tools) expect(annotations?.readOnlyHint).toBe(true);
     const [mayAct, , vaults] = tools;
@@ -96,6 +97,16 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     expect(Object.keys(mayAct?.inputSchema.properties ?? {})).toEqual(names);
     expect(vaults?.inputSchema.required).toEqual(['wallet']);
     expect(client.getInstructions()).toContain('An error means unknown, not no.');
+  });
+
+  test('exclusive_wallet says who alone acts', async () => {
+    const itself = { delegated: false, delegation: null, expires: null, nextChange: null };
+    expect(await call('exclusive_wallet', { vault: COLD })).toMatchObject(itself);
+    expect(await call('exclusive_owner', { contract: CONTRACT, tokenId: '7', owner: COLD })).toMatchObject(itself);
+    expect(await call('exclusive_vaults', { wallet: HOT, rights: 'text:vote' })).toMatchObject({
+      vaults: [],
+      next: null,
+    });
   });
 
   test('may_act says yes and no, and names the block', async () => {

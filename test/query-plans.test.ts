@@ -14,14 +14,14 @@ import { checkStatement } from '../src/store/read/check.ts';
 import { GATHERED } from '../src/store/read/check-gathered.ts';
 import { checkManyStatement } from '../src/store/read/check-many.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
+import { exclusiveGrantsStatement } from '../src/store/read/exclusive-grants.ts';
 import { exclusiveOwnersStatement } from '../src/store/read/exclusive-owners.ts';
 import { grantPlacesStatement } from '../src/store/read/grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
-import { lastGrantsStatement } from '../src/store/read/last-grants.ts';
 import { decodedRows, listStatement } from '../src/store/read/list.ts';
 import { listNowStatement } from '../src/store/read/list-now.ts';
-import { ownerUnsettledStatement } from '../src/store/read/owner-grants.ts';
+import { ownerGrantsStatement, ownerUnsettledStatement } from '../src/store/read/owner-grants.ts';
 import { heldStatement } from '../src/store/read/revocations.ts';
 import type { HeldDelegation } from '../src/store/store.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/bulk-spans.ts';
@@ -124,10 +124,10 @@ function statementsOf(dialect: Dialect['name']): Record<string, string> {
         [`the list of final changes by ${filters}`, changesStatement(dialect, true, ...filters)],
       ]),
     ),
-    'the list of exclusive grants at the head': lastGrantsStatement(dialect, true, 'exclusive_from'),
-    'the list of exclusive grants as of a block': lastGrantsStatement(dialect, false, 'exclusive_from'),
-    'the list of the last grants at the head': lastGrantsStatement(dialect, true, 'last'),
-    'the list of the last grants as of a block': lastGrantsStatement(dialect, false, 'last'),
+    'the list of exclusive grants at the head': exclusiveGrantsStatement(dialect, true),
+    'the list of exclusive grants as of a block': exclusiveGrantsStatement(dialect, false),
+    'the list of the last grants at the head': ownerGrantsStatement(dialect, true),
+    'the list of the last grants as of a block': ownerGrantsStatement(dialect, false),
     'the revocations of an owner': ownerUnsettledStatement(dialect),
     'exclusive owners of a wallet': exclusiveOwnersStatement(dialect, 2),
     'exclusive owners of a token': exclusiveOwnersStatement(dialect, 6),

@@ -73,6 +73,7 @@ export interface Vaults {
   }[];
   readonly chains: readonly ChainPart[];
   readonly next: string | null;
+  readonly nextChange?: number | null | undefined;
 }
 
 export interface Delegates {
@@ -303,16 +304,18 @@ export interface ExclusiveOwner {
 export interface ExclusiveVaults {
   /** With its EIP-55 checksum. */
   readonly wallet: Hex;
-  readonly chainId: number;
-  readonly block: Block;
+  /** Whether every chain has answered. If not, `chains` says which has not, and why. */
+  readonly complete: boolean;
   readonly vaults: readonly {
     /** With its EIP-55 checksum. */
     readonly vault: Hex;
+    readonly chainId: number;
     readonly delegation: DetailedDelegationV2;
     readonly expires: number | 'never' | null;
   }[];
-  readonly nextChange: number | null;
+  readonly chains: readonly ChainPart[];
   readonly next: string | null;
+  readonly nextChange: number | null;
 }
 
 export interface Batch {
@@ -465,8 +468,10 @@ export interface Operations {
       readonly contract?: string | undefined;
       /** The token id in decimal digits, from 0 to 2^256-1. */
       readonly tokenId?: bigint | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
       readonly narrower?: boolean | undefined;
       /** The chain ids of the networks, separated by commas, or `served` for every served chain. */
@@ -517,8 +522,10 @@ export interface Operations {
       readonly tokenId?: bigint | undefined;
       /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
       readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
@@ -1002,8 +1009,8 @@ export interface Operations {
       readonly wallet: string;
       /** The identifier of a right: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`, the first 24 bytes of the Keccak hash of a name. Delegations with this identifier count, and global ones. If absent, only global ones count. */
       readonly rights?: string | undefined;
-      /** The chain id of the network, as listed at /networks. */
-      readonly chainId?: number | undefined;
+      /** The chain ids of the networks, separated by commas, or `served` for every served chain. */
+      readonly chainId?: number | readonly number[] | 'served' | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
       readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
       /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
@@ -1030,8 +1037,10 @@ export interface Operations {
       readonly contract?: string | undefined;
       /** The token id in decimal digits, from 0 to 2^256-1. */
       readonly tokenId?: bigint | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** `true` adds wallets whose delegations cover only a part of what is asked: some contracts, or some tokens. */
       readonly narrower?: boolean | undefined;
       /** The chain id of the network, as listed at /networks. */
@@ -1082,8 +1091,10 @@ export interface Operations {
       readonly tokenId?: bigint | undefined;
       /** The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`. */
       readonly standard?: 'ERC721' | 'ERC1155' | 'ERC20' | undefined;
-      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. */
+      /** A right, as bytes32 or as text: `text:vote`. Delegations limited to exactly this right count, and unrestricted ones. If absent, empty or all zero, only unrestricted ones count. With `resolver=exclusive`, an identifier: 24 bytes in hex, `text:vote`, or `hash:AGW_LINK`. */
       readonly rights?: string | undefined;
+      /** `exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too. */
+      readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */

@@ -4,6 +4,7 @@ import type { Network } from './api.ts';
 import { Changes, type ChangesQuery } from './changes.ts';
 import { type CheckMany, type Checks, createCheckMany, createChecks, type Explain } from './checks.ts';
 import type { Defaults, Verification } from './context.ts';
+import { createExclusiveWallets, type ExclusiveWallets } from './exclusive.ts';
 import { createLists, type Lists } from './lists.ts';
 import { type CallOptions, createSend, type RequestOptions } from './request.ts';
 import { createWalletBatches, type WalletBatches } from './wallets.ts';
@@ -16,7 +17,7 @@ export type ClientOptions = RequestOptions &
   };
 
 /** Whatever is not an answer is thrown: see errors.ts. */
-export interface DelegationsClient extends Lists, WalletBatches {
+export interface DelegationsClient extends Lists, WalletBatches, ExclusiveWallets {
   readonly url: string;
   readonly defaults: Defaults;
   /** Whether `to` may act for `from`, or how much of a token it may use. */
@@ -41,6 +42,7 @@ export function createClient({ chainId, block, timestamp, verify, ...options }: 
     checkMany: createCheckMany(context),
     ...createLists(context),
     ...createWalletBatches(context),
+    ...createExclusiveWallets(context),
     changes: (query = {}) => new Changes(context, query),
     networks: (call = {}) => context.send('/networks', {}, call, readNetworks),
   };

@@ -13,6 +13,8 @@ export type { Answer, CheckQuery, Explained, Question, Registry, ResultOf, Scope
 export { type ClientOptions, createClient, type DelegationsClient } from './client.ts';
 export type { ClaimedBlock, Verification } from './context.ts';
 export * from './errors.ts';
+export type { ExclusiveOwner, ExclusiveVault, ExclusiveWallet, ExclusiveWallets } from './exclusive.ts';
+export { expiryText } from './expiry-text.ts';
 export type { Delegate, Holder, HoldersPage, ListQuery, Vault } from './lists.ts';
 export type { ChainAnswer, Page, Pages } from './pages.ts';
 export type { CallOptions } from './request.ts';

@@ -62,7 +62,7 @@ describe('the README of the client', () => {
     expect([code, stderr]).toEqual([0, '']);
     const printed = stdout.split('next block\n').map((text) => text.trim().split('\n'));
     expect(printed).toEqual(BLOCKS.map(printedBy));
-    expect(BLOCKS.length).toBe(6);
+    expect(BLOCKS.length).toBe(7);
   });
 
   test('has the vault picker of the examples', () => {

@@ -1,20 +1,32 @@
 // Operations that ask both registries: for whom a wallet may act, who may act for it, all of its delegations, and the token gate. All
 // but the gate ask several chains at once; each chain answers for itself, with its block or with its problem.
 
-import { NO_RIGHTS } from '../registry/delegation.ts';
+import { type Address, NO_RIGHTS } from '../registry/delegation.ts';
 import { CHANGES_OPERATION } from './changes-operation.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, type Rule, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { AS_OF_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { ALL_ANSWERED, BALANCE, BLOCK, CHAIN_ANSWER, DETAILED_DELEGATION, HISTORY_ENTRY, NEXT } from './responses.ts';
+import {
+  ALL_ANSWERED,
+  BALANCE,
+  BLOCK,
+  CHAIN_ANSWER,
+  DETAILED_DELEGATION,
+  HISTORY_ENTRY,
+  NEXT,
+  NEXT_CHANGE,
+} from './responses.ts';
 import * as s from './shape.ts';
 
-const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
-const PAGE_PARAMS = { limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE), cursor: optional(p.pageCursor) } as const;
+export const CHAINS_PARAM = { chainId: withDefault(p.chainIds, [1]) } as const;
+export const PAGE_PARAMS = {
+  limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE),
+  cursor: optional(p.pageCursor),
+} as const;
 
 /** The fields of every body. */
-const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
+export const ABOUT_CHAINS = { wallet: s.checksumAddress, complete: ALL_ANSWERED } as const;
 const AFTER_ROWS = { chains: s.arrayOf(CHAIN_ANSWER), next: NEXT } as const;
 
 const SHARED = {
@@ -27,7 +39,7 @@ const ANSWER = { headers: [...BLOCK_HEADERS, 'Link'], hasETag: true } as const s
   OperationBase['answer']
 >;
 
-const CHAINS_TEXT =
+export const CHAINS_TEXT =
   'Each chain answers for itself, with its block or with its problem: if at least one chain answers, the status is 200, and `complete` says whether all did.';
 
 const TOKEN_NEEDS_CONTRACT: Rule = (isGiven) =>
@@ -53,6 +65,26 @@ const SIDES = {
 
 export type Side = keyof typeof SIDES;
 
+/** Who acts alone is asked about the wallets that a wallet acts for. */
+const RIGHTS = {
+  vaults: { rights: withDefault(p.rightsOrId, NO_RIGHTS), resolver: optional(p.resolver) },
+  delegates: { rights: withDefault(p.rights, NO_RIGHTS) },
+} as const;
+
+/** Of exclusive resolution. */
+const CHANGE = { vaults: { nextChange: s.optional(NEXT_CHANGE) }, delegates: {} } as const;
+const WHAT_PARAMS = { contract: optional(p.contract), tokenId: optional(p.tokenId) } as const;
+const COUNTERPART_PARAMS = {
+  narrower: withDefault(p.narrower, 'false'),
+  ...CHAINS_PARAM,
+  ...AS_OF_PARAMS,
+  ...NUMBERS,
+  ...PAGE_PARAMS,
+} as const;
+type CounterpartParams<S extends Side> = { readonly wallet: ReturnType<typeof inPath<Address>> } & typeof WHAT_PARAMS &
+  typeof COUNTERPART_PARAMS &
+  (S extends 'vaults' ? typeof RIGHTS.vaults : typeof RIGHTS.delegates);
+
 const NARROWER_TEXT =
   'With `narrower=true`, wallets follow whose delegations cover only a part of what is asked. One with very many of them can be on several pages.';
 
@@ -64,6 +96,7 @@ function defineCounterparts<S extends Side>(side: S) {
     narrower: s.described(s.boolean, 'Whether the delegations cover only a part of what is asked.'),
     grants: s.arrayOf(DETAILED_DELEGATION.any),
   });
+  const params = { wallet: inPath(param), ...WHAT_PARAMS, ...RIGHTS[side], ...COUNTERPART_PARAMS };
   return {
     ...SHARED,
     kind: 'counterparts',
@@ -74,22 +107,15 @@ function defineCounterparts<S extends Side>(side: S) {
     id: side,
     summary,
     description: `${listed}: for everything, with \`contract\` on that contract, with \`tokenId\` on that ERC-721 token. A ${one} is listed exactly if that check of either registry is true, once, with the delegations that grant it, ordered by address. ${NARROWER_TEXT} ${CHAINS_TEXT}`,
-    params: {
-      wallet: inPath(param),
-      contract: optional(p.contract),
-      tokenId: optional(p.tokenId),
-      rights: withDefault(p.rights, NO_RIGHTS),
-      narrower: withDefault(p.narrower, 'false'),
-      ...CHAINS_PARAM,
-      ...AS_OF_PARAMS,
-      ...NUMBERS,
-      ...PAGE_PARAMS,
-    },
+    params: params as unknown as CounterpartParams<S>,
     rules: [ONE_POINT_IN_TIME, TOKEN_NEEDS_CONTRACT],
     answer: {
       ...ANSWER,
       description: `The ${side}.`,
-      body: s.named(name, s.object({ ...ABOUT_CHAINS, [side]: s.arrayOf(row), ...AFTER_ROWS })) as s.Shape<object>,
+      body: s.named(
+        name,
+        s.object({ ...ABOUT_CHAINS, [side]: s.arrayOf(row), ...AFTER_ROWS, ...CHANGE[side] }),
+      ) as s.Shape<object>,
     },
   } as const satisfies OperationBase & { readonly side: S; readonly one: string };
 }
@@ -134,13 +160,13 @@ export const HOLDERS_OPERATION = {
   id: 'holders',
   summary: 'Check whether a wallet, or a wallet that it may act for, owns a token',
   description:
-    'The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`.',
+    'The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`. With `resolver=exclusive`, an owner counts for the one wallet that acts for it: for the token, or for balances for the whole wallet.',
   params: {
     wallet: inPath(p.hotWallet),
     contract: required(p.contract),
     tokenId: optional(p.tokenId),
     standard: optional(p.tokenStandard),
-    rights: withDefault(p.rights, NO_RIGHTS),
+    ...RIGHTS.vaults,
     chainId: withDefault(p.chainId, 1),
     ...AS_OF_PARAMS,
     ...NUMBERS,

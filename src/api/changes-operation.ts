@@ -39,7 +39,7 @@ export const CHANGES_OPERATION = {
   id: 'changes',
   summary: 'Read what changed',
   description:
-    'Every delegation that began, ended or changed its amount, chain by chain in the order of its logs, with the delegation in full. A page ends with a `cursor`: the next request with it returns exactly what came after. If history behind the cursor was rewritten by a reorg or a repair, the next entry is `undo`. Applied in order, the entries give what the lists give as of every block. A delegation that began and ended in one block is not reported. With `Accept: text/event-stream` the same is a stream of events, whose ids are cursors.',
+    'Every delegation that began, ended or changed its amount, chain by chain in the order of its logs, with the delegation in full. A page ends with a `cursor`: the next request with it returns exactly what came after. If history behind the cursor was rewritten by a reorg or a repair, the next entry is `undo`. Applied in order, the entries give what the lists give as of every block. A delegation that began and ended in one block is not reported. An expiry in a right has no entry, because it has no log: each record has `expires`. With `Accept: text/event-stream` the same is a stream of events, whose ids are cursors.',
   params: {
     chainId: withDefault(p.chainIds, [1]),
     wallet: optional(p.changedWallet),

@@ -1,18 +1,15 @@
 // Operations of exclusive resolution: which one wallet acts for a vault or a token, by expiring rights of v2.
 
 import { GLOBAL_ID } from '../registry/rights.ts';
+import { ABOUT_CHAINS, CHAINS_PARAM, CHAINS_TEXT, PAGE_PARAMS } from './any-operations.ts';
 import { BLOCK_HEADERS } from './headers.ts';
 import { inPath, type OperationBase, optional, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
-import { COMMON_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
-import { BLOCK, DETAILED_DELEGATION, EXPIRES, NEXT } from './responses.ts';
+import { AS_OF_PARAMS, COMMON_PARAMS, NUMBERS, ONE_POINT_IN_TIME, ofRegistry } from './registry-operation.ts';
+import { CHAIN_ANSWER, DETAILED_DELEGATION, EXPIRES, NEXT, NEXT_CHANGE } from './responses.ts';
 import * as s from './shape.ts';
 
 const DELEGATED = s.described(s.boolean, 'Whether a delegation decides. If not, the vault acts for itself.');
-const NEXT_CHANGE = s.nullable(
-  s.described(s.unixSeconds, 'From when on the answer can be another without a log: a grant expires. Null if never.'),
-);
-
 const exclusive = <const W extends s.Shape<string | null>>(wallet: W) =>
   s.object({
     wallet,
@@ -27,20 +24,17 @@ export const EXCLUSIVE_WALLET = s.named('ExclusiveWallet', exclusive(s.checksumA
 export const EXCLUSIVE_OWNER = s.named('ExclusiveOwner', exclusive(s.nullable(s.checksumAddress)));
 export const EXCLUSIVE_VAULT = s.object({
   vault: s.checksumAddress,
+  chainId: s.integer,
   delegation: DETAILED_DELEGATION[2],
   expires: EXPIRES,
 });
-export const EXCLUSIVE_VAULTS = s.named(
-  'ExclusiveVaults',
-  s.object({
-    wallet: s.checksumAddress,
-    chainId: s.integer,
-    block: BLOCK,
-    vaults: s.arrayOf(EXCLUSIVE_VAULT),
-    nextChange: NEXT_CHANGE,
-    next: NEXT,
-  }),
-);
+const VAULTS = s.object({
+  ...ABOUT_CHAINS,
+  vaults: s.arrayOf(EXCLUSIVE_VAULT),
+  chains: s.arrayOf(CHAIN_ANSWER),
+  next: NEXT,
+  nextChange: NEXT_CHANGE,
+});
 
 const RULES_TEXT =
   'By the delegations of v2 whose rights have an expiry, as the public resolver contract answers in a call at the same block: a delegation counts while the timestamp of the block is not after its expiry. The identifier that was asked for comes before the global one, a narrower delegation before a wider one, and of two the one that was granted later; a renewed delegation keeps its place.';
@@ -85,15 +79,22 @@ const VAULTS_OPERATION = {
   path: '/registry/v2/exclusive/vaults/{wallet}',
   id: 'exclusiveVaults',
   summary: 'List the vaults that a wallet alone acts for',
-  description: `Each vault once, ordered by address, with the delegation that decides. A page can be short or empty and still have a next one. ${RULES_TEXT}`,
+  description: `Each vault once, ordered by address, with the delegation that decides. A page can be short or empty and still have a next one. ${RULES_TEXT} ${CHAINS_TEXT}`,
   params: {
     wallet: inPath(p.hotWallet),
-    ...PARAMS,
-    limit: withDefault(p.rowsPerPage, p.DEFAULT_PAGE_SIZE),
-    cursor: optional(p.pageCursor),
+    rights: PARAMS.rights,
+    ...CHAINS_PARAM,
+    ...AS_OF_PARAMS,
+    ...NUMBERS,
+    ...PAGE_PARAMS,
   },
-  answer: { headers: [...BLOCK_HEADERS, 'Link'], hasETag: true, description: 'The vaults.', body: EXCLUSIVE_VAULTS },
-  problems: [...PROBLEMS, 'cursor-gone'],
+  answer: {
+    ...ANSWER,
+    headers: [...BLOCK_HEADERS, 'Link'],
+    description: 'The vaults.',
+    body: s.named('ExclusiveVaults', VAULTS),
+  },
+  problems: [...PROBLEMS, 'cursor-gone', 'no-chain-answered'],
 } as const satisfies OperationBase;
 
 export const EXCLUSIVE = { wallet: WALLET_OPERATION, owner: OWNER_OPERATION, vaults: VAULTS_OPERATION } as const;

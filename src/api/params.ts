@@ -3,7 +3,7 @@
 import { hasChecksum } from '../registry/checksum.ts';
 import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { keccak } from '../registry/keccak.ts';
-import { isRightsId, type RightsId, rightsIdOf, rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
+import { HASH_PREFIX, isRightsId, type RightsId, rightsIdOf, rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES } from '../registry/scopes.ts';
 import type { JsonSchema } from './shape.ts';
 
@@ -159,8 +159,6 @@ export const rightsFilter: Param<Bytes32> = {
 };
 
 const ID_FORMS = '0x[0-9a-fA-F]{48}|text:.{1,24}|hash:.{1,64}';
-/** Marks an identifier that is the start of the Keccak hash of a name: hash:AGW_LINK. */
-const HASH_PREFIX = 'hash:';
 
 function readRightsId(text: string): RightsId | Fault {
   const lower = text.toLowerCase();
@@ -353,7 +351,7 @@ export const proof = flag(
 );
 export const resolver = choice(
   ['exclusive'],
-  '`exclusive`: by [exclusive resolution](#exclusiveWallet), the wallets for which this wallet alone acts. Needs `tokenId` with `contract`.',
+  '`exclusive`: by exclusive resolution, the wallets for which this wallet alone acts. For one contract it needs `tokenId` too.',
 );
 export const direction = choice(
   ['incoming', 'outgoing'],

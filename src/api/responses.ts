@@ -24,6 +24,10 @@ export const EXPIRES = s.nullable(
   ),
 );
 
+export const NEXT_CHANGE = s.nullable(
+  s.described(s.unixSeconds, 'From when on the answer can be another without a log: a grant expires. Null if never.'),
+);
+
 /** What `detail=full` adds. */
 const DETAIL = {
   standard: s.nullable(s.oneOfStrings('ERC721', 'ERC20', 'ERC1155')),

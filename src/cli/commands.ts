@@ -8,6 +8,7 @@ import { changes } from './changes.ts';
 import { check } from './check.ts';
 import type { Command, Option } from './command.ts';
 import { config } from './config.ts';
+import { exclusive } from './exclusive.ts';
 import { health, networks } from './health.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
@@ -52,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   history,
   changes,
   holders,
+  exclusive,
   allowlist,
   networks,
   health,

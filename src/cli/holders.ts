@@ -9,7 +9,7 @@ import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, nowSeconds, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, paramsOf, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
+import { given, paramsOf, RESOLVER_OPTION, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
 
@@ -32,6 +32,7 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
       choices: tokenStandard.choices,
     },
     rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
+    ...RESOLVER_OPTION,
     ...WHEN_OPTIONS,
     json: { about: 'print the answer as JSON' },
     ...SOURCE_OPTIONS,

@@ -12,7 +12,16 @@ import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { COVER_NAMES, coverCells, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { ANY_OPTIONS, optionName, paramsOf, TIME_OPTIONS, versionOf, walletOf, whenOf } from './question-options.ts';
+import {
+  ANY_OPTIONS,
+  optionName,
+  paramsOf,
+  RESOLVER_OPTION,
+  TIME_OPTIONS,
+  versionOf,
+  walletOf,
+  whenOf,
+} from './question-options.ts';
 
 interface Page {
   readonly chains: readonly object[];
@@ -102,6 +111,7 @@ ${SOURCE_ABOUT} ${STALE_ABOUT}`,
     contract: { value: '<address>', about: 'contract address [the whole wallet]' },
     'token-id': { value: '<number>', about: 'token id of an ERC-721 token; needs --contract' },
     rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
+    ...(side === 'vaults' ? RESOLVER_OPTION : {}),
     narrower: { about: 'also list wallets that granted only a part of it, such as single tokens' },
     ...ANY_OPTIONS,
     json: { about: 'print each page as a line of JSON' },

@@ -6,7 +6,7 @@ import type { RegistryOperation } from '../api/operations.ts';
 import * as p from '../api/params.ts';
 import { type Registry, scopesOfRegistry } from '../api/registries.ts';
 import type { CheckOptions } from '../api/url.ts';
-import { isRightsParam, rightsOf } from '../registry/rights.ts';
+import { isRightsParam, rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES, impliedScopes, SCOPES, type Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { UsageError } from '../service/terminal.ts';
@@ -28,6 +28,7 @@ const OPTION_OF = {
   direction: 'direction',
   unrestricted: 'unrestricted',
   narrower: 'narrower',
+  resolver: 'resolver',
   final: 'final',
   start: 'start',
   cursor: 'cursor',
@@ -101,6 +102,14 @@ const POINT_OPTIONS = {
 export const TIME_OPTIONS = { ...CHAIN_OPTION, v1: { about: 'query the v1 registry [v2]' }, ...POINT_OPTIONS };
 /** For commands that ask both registries. */
 export const WHEN_OPTIONS = { ...CHAIN_OPTION, ...POINT_OPTIONS };
+/** For those that can ask who acts alone. */
+export const RESOLVER_OPTION = {
+  resolver: {
+    value: 'exclusive',
+    about: 'by exclusive resolution: the one wallet that acts',
+    choices: p.resolver.choices,
+  },
+};
 /** For those that also ask several chains at once. */
 export const ANY_OPTIONS = { ...CHAINS_OPTION, ...POINT_OPTIONS };
 
@@ -134,12 +143,21 @@ export function readRights(text: string): string {
   return rights;
 }
 
+/** The identifier of --rights as exclusive resolution takes it. */
+export function idOption(call: Invocation): string | undefined {
+  const text = given(call, 'rights');
+  if (text === undefined) return undefined;
+  const id = isRightsParam(text) ? text : `${TEXT_PREFIX}${text}`;
+  requireValid('--rights', p.rightsId, id);
+  return id;
+}
+
 /** The right of --rights as the API takes it. */
 export function rightsOption(call: Invocation): string | undefined {
   const text = given(call, 'rights');
   if (text === undefined) return undefined;
   const rights = readRights(text);
-  requireValid('--rights', p.rights, rights);
+  requireValid('--rights', call.text('resolver') === undefined ? p.rights : p.rightsOrId, rights);
   return rights;
 }
 

@@ -1,6 +1,7 @@
 // The tools of the MCP server: questions to the API, with the parameters of its operations.
 
 import { COUNTERPARTS, HISTORY, HOLDERS_OPERATION } from '../api/any-operations.ts';
+import { EXCLUSIVE } from '../api/exclusive-operations.ts';
 import { type OperationBase, requiredParams } from '../api/operation.ts';
 import { CHECKS, checkOf, NETWORKS_OPERATION } from '../api/operations.ts';
 import { scopesOfRegistry } from '../api/registries.ts';
@@ -105,12 +106,13 @@ const checkTool = (name: string, title: string, question: string, tellsDelegatio
 
 /** A tool that asks one operation. */
 function listTool(name: string, operation: OperationBase): Tool {
+  const page = 'limit' in operation.params ? { limit: ROWS } : {};
   return {
     name,
     title: operation.summary,
     description: `${operation.description} ${UNKNOWN_TEXT}`,
     inputSchema: schemaOf(propertiesOf(operation), requiredParams(operation)),
-    urlOf: (given) => anyUrl(operation, { limit: ROWS, ...readArguments(given, operation), numbers: 'string' }),
+    urlOf: (given) => anyUrl(operation, { ...page, ...readArguments(given, operation), numbers: 'string' }),
     answerOf: (body) => body as Record<string, unknown>,
   };
 }
@@ -131,6 +133,9 @@ export const TOOLS: readonly Tool[] = [
   listTool('vaults', COUNTERPARTS.vaults),
   listTool('delegates', COUNTERPARTS.delegates),
   listTool('holders', HOLDERS_OPERATION),
+  listTool('exclusive_wallet', EXCLUSIVE.wallet),
+  listTool('exclusive_owner', EXCLUSIVE.owner),
+  listTool('exclusive_vaults', EXCLUSIVE.vaults),
   listTool('history', HISTORY),
   {
     name: 'networks',

@@ -4,8 +4,8 @@
 export type Expiry = number | 'never';
 
 const DAY = 86_400;
-/** From the largest. */
-const UNITS = [
+/** From the largest. A month is a twelfth of a year. */
+export const UNITS = [
   ['year', 365 * DAY],
   ['month', (365 * DAY) / 12],
   ['day', DAY],
@@ -18,9 +18,13 @@ const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', y
 /** A right still counts in its last second. Both times are Unix seconds. */
 export function expiryText(expires: Expiry, now: number): string {
   if (expires === 'never') return 'never expires';
-  if (now <= expires) return `until ${DAYS.format(1000 * expires)}`;
-  const [unit, size] = UNITS.find(([, one]) => now - expires >= one) ?? [];
-  if (unit === undefined) return 'expired less than a minute ago';
-  const count = Math.floor((now - expires) / size);
-  return `expired ${count} ${unit}${count === 1 ? '' : 's'} ago`;
+  return now <= expires ? `until ${DAYS.format(1000 * expires)}` : `expired ${agoText(expires, now)}`;
+}
+
+/** Both in Unix seconds. A block can be a little ahead of our clock. */
+export function agoText(at: number, now: number): string {
+  const [unit, size] = UNITS.find(([, one]) => now - at >= one) ?? [];
+  if (unit === undefined) return 'less than a minute ago';
+  const count = Math.floor((now - at) / size);
+  return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
 }

@@ -12,9 +12,12 @@ export function rightsOf(text: string): Bytes32 | null {
 
 /** Marks a right that is written as text in a parameter: text:vote. */
 export const TEXT_PREFIX = 'text:';
+/** Marks an identifier that is the start of the Keccak hash of a name: hash:AGW_LINK. */
+export const HASH_PREFIX = 'hash:';
 
 /** Whether the API takes it as it is; anything else that a person enters is a text. */
-export const isRightsParam = (entered: string) => entered.startsWith('0x') || entered.startsWith(TEXT_PREFIX);
+export const isRightsParam = (entered: string) =>
+  ['0x', TEXT_PREFIX, HASH_PREFIX].some((start) => entered.startsWith(start));
 
 /** `0x` and 48 lower-case hex digits: the first 24 bytes of a right, which name it where an expiry can follow. */
 export type RightsId = `0x${string}`;

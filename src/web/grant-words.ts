@@ -1,8 +1,9 @@
 // Says what a grant gives: to its owner, or to anybody who asks.
 
+import type { DelegationRecord } from '../api/responses.ts';
 import { checksummed } from '../registry/checksum.ts';
 import { type Address, type Delegation, MAX_UINT256 } from '../registry/delegation.ts';
-import { rightsLabel } from '../registry/rights.ts';
+import { knownIdName, type RightsId, rightsLabel } from '../registry/rights.ts';
 import { type Html, html } from './html.ts';
 import { shortAddress } from './parts.ts';
 
@@ -24,6 +25,10 @@ function subjectOf({ kind, contract, tokenId, amount }: Delegation, isOwner: boo
   const token = html`token <code>${String(tokenId)}</code> of ${of}`;
   return kind === 'ERC1155' ? html`${amountOf(amount, '')}${token}` : token;
 }
+
+/** What a right with an expiry is called; null if it has neither. */
+export const knownName = ({ rightsName, rightsId, expires }: DelegationRecord): string | null =>
+  rightsName ?? (expires === null ? null : knownIdName(rightsId as RightsId));
 
 /** The subject with the right that limits it, and the registry: "your whole wallet with the right “vote” v2". */
 export function grantText(grant: Delegation, isOwner = true, now = Date.now() / 1000): Html {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { relativeText } from './time-text.ts';
+import { agoText } from '../registry/expiry-text.ts';
 
 const DAY = 86_400;
 
@@ -15,5 +15,5 @@ test.each([
   [364 * DAY, '11 months ago'],
   [2 * 365 * DAY, '2 years ago'],
 ])('%p seconds are told as %p', (age, text) => {
-  expect(relativeText(1_700_000_000 - age, 1_700_000_000)).toBe(text);
+  expect(agoText(1_700_000_000 - age, 1_700_000_000)).toBe(text);
 });

@@ -50,7 +50,7 @@ export type Section = (
 ) => Promise<{ readonly texts: readonly string[]; readonly next: string | null }>;
 
 /** What the request for a page says. */
-interface PageRequest extends AsOf {
+export interface PageRequest extends AsOf {
   readonly wallet: Address;
   readonly chainId: readonly number[] | 'served';
   readonly limit: number;
@@ -64,6 +64,8 @@ interface PagedList {
   readonly rows: string;
   /** What is listed of a chain, in order. */
   sectionsOf(chain: PinnedChain): readonly Section[];
+  /** When what was read can become something else without a log: also in the body. */
+  nextChange?(): number | null;
 }
 
 type Position = Omit<PageCursor, 'chosen'>;
@@ -153,11 +155,18 @@ export async function answerChainPage<Page extends PageRequest>(
   const chosen = parts.map((part) => ('problem' in part ? null : part.at));
   const next = position === null ? null : pageCursorText({ ...position, chosen }, identity);
   const about = `"wallet":"${checksummed(wallet)}","complete":${isComplete}`;
-  const body = `{${about},"${list.rows}":[${texts.join(',')}],"chains":${chains},"next":${JSON.stringify(next)}}`;
+  const nextChange = list.nextChange?.();
+  const change = nextChange === undefined ? '' : `,"nextChange":${nextChange}`;
+  const body = `{${about},"${list.rows}":[${texts.join(',')}],"chains":${chains},"next":${JSON.stringify(next)}${change}}`;
   const [first] = parts;
   const headers =
     parts.length === 1 && first !== undefined && !('problem' in first)
-      ? blockHeaders(first.chain, first.block, service.now(), { request, budget, timestamp })
+      ? blockHeaders(first.chain, first.block, service.now(), {
+          request,
+          budget,
+          timestamp,
+          nextChange: nextChange ?? null,
+        })
       : manyChainsHeaders(request, budget);
   if (next !== null) setNext(headers, query, next);
   return tagged(request, headers, body);

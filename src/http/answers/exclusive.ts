@@ -1,130 +1,95 @@
 // Answers exclusive resolution: which one wallet acts for a vault or a token, and for which vaults a wallet alone acts.
 
-import { type EXCLUSIVE, EXCLUSIVE_OWNER, EXCLUSIVE_VAULT, EXCLUSIVE_VAULTS } from '../../api/exclusive-operations.ts';
-import { arrayText, booleanText, integerText, type JsonText, NULL, plainText, writerFor } from '../../api/json-text.ts';
-import { handled } from '../../api/operation.ts';
+import { type EXCLUSIVE, EXCLUSIVE_OWNER, EXCLUSIVE_VAULT } from '../../api/exclusive-operations.ts';
+import { booleanText, integerText, type JsonText, NULL, writerFor } from '../../api/json-text.ts';
+import { handled, type OperationBase } from '../../api/operation.ts';
 import { readRequest } from '../../api/request.ts';
-import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
-import { addressText, blockText, detailedRecordText, expiryJson, type Format } from '../../feed/delegation-json.ts';
+import { addressText, detailedRecordText, expiryJson, type Format } from '../../feed/delegation-json.ts';
 import { type Address, isAddress } from '../../registry/delegation.ts';
-import { exclusiveClasses, expiryIn } from '../../registry/exclusive.ts';
-import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
-import { chainReorganizing, type PinnedBlock, pinBlock, retryRewritten } from '../context/as-of.ts';
-import { type ExclusiveQuestion, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
+import { expiryIn } from '../../registry/exclusive.ts';
+import type { DetailedDelegation } from '../../store/store.ts';
+import { chainReorganizing, pinBlock, retryRewritten } from '../context/as-of.ts';
+import { type ExclusiveQuestion, exclusiveVaults, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
-import { type Answer, blockHeaders, setNext, tagged } from '../wire/answer.ts';
-import { badCursor } from './chain-pages.ts';
-import { ownershipOff, pinExact, unreadable } from './holders.ts';
+import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
+import { answerChainPage, badCursor, type PageRequest, type PinnedChain, type Section } from './chain-pages.ts';
+import { ownershipOff, pinExact, readOwner } from './holders.ts';
 
 type Operations = typeof EXCLUSIVE;
 
-export function answerExclusiveWallet(operation: Operations['wallet'], call: Call): Promise<Answer> {
-  const request = readRequest(operation, call.path, call.query);
-  const { vault, rights: id, chainId, numbers: mode, block, timestamp, ...rest } = request;
+export function answerExclusiveOne(operation: Operations['wallet' | 'owner'], call: Call): Promise<Answer> {
+  const asked = readRequest(operation, call.path, call.query);
+  const {
+    vault,
+    owner = vault,
+    contract,
+    tokenId,
+    rights: id,
+    chainId,
+    numbers: mode,
+    block,
+    timestamp,
+    ...rest
+  } = asked;
   handled(rest);
-  const { service } = call;
-  requireServed(chainId, 2, service.chainIds);
-  const question = { chainId, id, token: null, timestamp };
-  const answer = async () => {
-    const pinned = await pinBlock(chainId, { block, timestamp }, service);
-    return answerOne(operation, call, question, pinned, vault, { mode, chainId });
-  };
-  return retryRewritten(answer, () => chainReorganizing(chainId));
-}
-
-export function answerExclusiveOwner(operation: Operations['owner'], call: Call): Promise<Answer> {
-  const { owner, contract, tokenId, ...request } = readRequest(operation, call.path, call.query);
-  const { rights: id, chainId, numbers: mode, block, timestamp, ...rest } = request;
-  handled(rest);
-  const asOf = { block, timestamp };
-  const { service } = call;
-  const { tokens } = service;
-  requireServed(chainId, 2, service.chainIds);
-  const question = { chainId, id, token: { contract, tokenId }, timestamp };
-  const format = { mode, chainId };
-  const answer = async () => {
-    if (owner !== undefined) {
-      const pinned = await pinBlock(chainId, asOf, service);
-      return answerOne(operation, call, question, pinned, owner, format);
-    }
-    if (tokens === undefined) throw ownershipOff();
-    const pinned = await pinExact(chainId, asOf, service);
-    const at = { chainId, blockHash: pinned.block.hash, contract, caller: countedAs(call.caller()) };
-    const read = await tokens.ownerOf(at, tokenId);
-    if (read.type !== 'owner' && read.type !== 'no-owner')
-      throw unreadable(read, { chainId, contract, target: { scope: 'erc721' } });
-    return answerOne(operation, call, question, pinned, read.type === 'owner' ? read.owner : null, format);
-  };
-  return retryRewritten(answer, () => chainReorganizing(chainId));
-}
-
-async function answerOne(
-  { budget }: Operations['wallet' | 'owner'],
-  call: Call,
-  question: ExclusiveQuestion,
-  pinned: Pick<PinnedBlock, 'at' | 'chain' | 'block'>,
-  vault: Address | null,
-  format: Format,
-): Promise<Answer> {
   const { request, service } = call;
-  const [deciding = null] = vault === null ? [] : await resolveExclusive(call, question, pinned, [vault]);
-  const nextChange = nextChangeOf([deciding]);
-  const answered = { request, budget, timestamp: question.timestamp, nextChange };
-  const headers = blockHeaders(pinned.chain, pinned.block, service.now(), answered);
-  return tagged(request, headers, ONE_TEXT({ vault, deciding, nextChange }, format));
-}
-
-export async function answerExclusiveVaults(operation: Operations['vaults'], call: Call): Promise<Answer> {
-  const { request, query, service } = call;
-  const asked = readRequest(operation, call.path, query);
-  const { wallet, rights: id, chainId, numbers: mode, limit, cursor, block: choice, timestamp, ...rest } = asked;
-  handled(rest);
   requireServed(chainId, 2, service.chainIds);
-  const identity = ['exclusive', chainId, wallet, id, choice, timestamp].join();
-  const place = cursor === undefined ? null : readPageCursor(cursor, identity);
-  const [chosen = null] = place?.chosen ?? [];
-  const after = place?.after;
-  if (cursor !== undefined && (chosen === null || !isAddress(after))) throw badCursor();
-  const answer = async () => {
-    const { at, chain, block } = await pinBlock(chainId, { block: choice, timestamp }, service, {
-      about: { wallet },
-      chosen,
-    });
-    const question = { chainId, id, token: null, timestamp };
-    const owners = { ...question, wallet, at, limit, ...(isAddress(after) && { after }) };
-    const { vaults, next, nextChange } = await exclusiveVaults(call, owners, { at, chain });
-    const answered = { request, budget: operation.budget, timestamp, nextChange };
-    const headers = blockHeaders(chain, block, service.now(), answered);
-    const nextText = next && pageCursorText({ chosen: [at], chain: 0, section: 0, after: next }, identity);
-    if (nextText !== null) setNext(headers, query, nextText);
-    return tagged(
-      request,
-      headers,
-      VAULTS_TEXT({ wallet, block, vaults, nextChange, next: nextText }, { mode, chainId }),
-    );
+  const token = contract === undefined || tokenId === undefined ? null : { contract, tokenId };
+  const pin = async () => {
+    if (token === null || owner !== undefined)
+      return { ...(await pinBlock(chainId, { block, timestamp }, service)), owner: owner ?? null };
+    const { tokens } = service;
+    if (tokens === undefined) throw ownershipOff();
+    const pinned = await pinExact(chainId, { block, timestamp }, service);
+    const caller = countedAs(call.caller());
+    return { ...pinned, owner: await readOwner({ tokens, chainId, ...token, caller }, pinned) };
   };
-  return cursor === undefined ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
+  const answer = async () => {
+    const { owner: from, ...pinned } = await pin();
+    const question = { chainId, id, token, timestamp };
+    const [deciding = null] = from === null ? [] : await resolveExclusive(call, question, pinned, [from]);
+    const nextChange = nextChangeOf([deciding]);
+    const answered = { request, budget: operation.budget, timestamp, nextChange };
+    const headers = blockHeaders(pinned.chain, pinned.block, service.now(), answered);
+    return tagged(request, headers, ONE_TEXT({ vault: from, deciding, nextChange }, { mode, chainId }));
+  };
+  return retryRewritten(answer, () => chainReorganizing(chainId));
 }
 
-/** A page of the wallets that `wallet` alone acts for. The wallet itself is one if it has delegated to itself. */
-export async function exclusiveVaults(
-  call: Pick<Call, 'service' | 'caller'>,
-  asked: ExclusiveQuestion & { readonly wallet: Address; readonly limit: number; readonly after?: Address },
-  pinned: Pick<PinnedBlock, 'at' | 'chain'>,
-) {
-  const { chainId, wallet, limit, after } = asked;
-  const classes = exclusiveClasses(asked.id, asked.token);
-  const query = { chainId, wallet, classes, at: pinned.at, limit, ...(after && { after }) };
-  const owners = await call.service.store.exclusiveOwners(query);
-  const deciding = await resolveExclusive(call, asked, pinned, owners);
-  return {
-    vaults: deciding.filter((one) => one?.to === wallet) as readonly DetailedDelegation[],
-    next: owners.length < limit ? null : (owners.at(-1) ?? null),
-    /** A vault can come to the wallet when what goes before its delegation expires. */
-    nextChange: nextChangeOf(deciding),
-  };
+/** The vaults for which a wallet alone acts, page by page. A row is written from its vault and the delegation that decides. */
+export function answerVaults<Page extends PageRequest>(
+  operation: OperationBase,
+  call: Call,
+  { id, token }: Pick<ExclusiveQuestion, 'id' | 'token'>,
+  page: Page & { readonly [Name in Exclude<keyof Page, keyof PageRequest>]: never },
+  rowText: (delegation: DetailedDelegation, chainId: number) => string,
+): Promise<Answer> {
+  const { wallet, timestamp } = page;
+  const changes: number[] = [];
+  const section =
+    (chain: PinnedChain): Section =>
+    async (limit, after) => {
+      if (after !== null && !isAddress(after)) throw badCursor();
+      const { chainId } = chain;
+      const asked = { chainId, id, token, timestamp, wallet, limit, ...(after === null ? {} : { after }) };
+      const { counterparts, next, nextChange } = await exclusiveVaults(call, asked, chain);
+      if (nextChange !== null) changes.push(nextChange);
+      const deciding = counterparts.flatMap(({ granting }) => granting);
+      return { texts: deciding.map((one) => rowText(one, chainId)), next };
+    };
+  return answerChainPage(operation, call, page, {
+    identity: ['exclusive', id, token?.contract, token?.tokenId],
+    rows: 'vaults',
+    sectionsOf: (chain) => [section(chain)],
+    nextChange: () => (changes.length === 0 ? null : Math.min(...changes)),
+  });
+}
+
+export function answerExclusiveVaults(operation: Operations['vaults'], call: Call): Promise<Answer> {
+  const { rights: id, numbers: mode, ...page } = readRequest(operation, call.path, call.query);
+  return answerVaults(operation, call, { id, token: null }, page, (one, chainId) => VAULT_TEXT(one, { mode, chainId }));
 }
 
 const timeText = (at: number | null) => (at === null ? NULL : integerText(at));
@@ -149,23 +114,7 @@ const ONE_TEXT = writerFor<One, Format>()(EXCLUSIVE_OWNER, {
 
 const VAULT_TEXT = writerFor<DetailedDelegation, Format>()(EXCLUSIVE_VAULT, {
   vault: ({ from }) => addressText(from),
+  chainId: (_row, { chainId }) => integerText(chainId),
   delegation: recordText,
   expires: (row) => expiryJson(expiryIn(row)),
-});
-
-interface Vaults {
-  readonly wallet: Address;
-  readonly block: AnswerBlock;
-  readonly vaults: readonly DetailedDelegation[];
-  readonly nextChange: number | null;
-  readonly next: string | null;
-}
-
-const VAULTS_TEXT = writerFor<Vaults, Format>()(EXCLUSIVE_VAULTS, {
-  wallet: ({ wallet }) => addressText(wallet),
-  chainId: (_body, { chainId }) => integerText(chainId),
-  block: ({ block }) => blockText(block),
-  vaults: ({ vaults }, format) => arrayText(vaults.map((one) => VAULT_TEXT(one, format))),
-  nextChange: ({ nextChange }) => timeText(nextChange),
-  next: ({ next }) => (next === null ? NULL : plainText(next)),
 });

@@ -3,16 +3,18 @@
 import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../../api/any-operations.ts';
 import { arrayText, booleanText, integerText, NULL, plainText, writerFor } from '../../api/json-text.ts';
 import { handled } from '../../api/operation.ts';
+import { asRights, asRightsId } from '../../api/params.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
 import type { NotAToken, Unavailable } from '../../chain/tokens/token-reader.ts';
 import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
 import { addressText, anyRecordText, blockText, type Format, uint256Text } from '../../feed/delegation-json.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../../registry/check.ts';
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import { type Address, type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
 import { chainReorganizing, type PinnedBlock, pinBlock, reportUnread, retryRewritten } from '../context/as-of.ts';
+import { exclusiveVaults, nextChangeOf, requireForm, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
@@ -30,6 +32,8 @@ interface Page {
   readonly holders: readonly Holder[];
   /** The last vault of the page, if there are more. */
   readonly next: Address | null;
+  /** When it can become another without a log. */
+  readonly nextChange?: number | null;
 }
 
 /** The block that delegations and tokens are read at. */
@@ -50,12 +54,17 @@ export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: C
   const find = target.scope === 'erc721' ? findOwner : findBalances;
   const answer = async (): Promise<Answer> => {
     const pinned = await pin(requested, service);
-    const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, service));
+    const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, call));
     const { chain, block } = pinned;
     const { budget } = operation;
-    const headers = blockHeaders(chain, block, service.now(), { request, budget, timestamp: asOf.timestamp });
+    const headers = blockHeaders(chain, block, service.now(), {
+      request,
+      budget,
+      timestamp: asOf.timestamp,
+      nextChange: page.nextChange ?? null,
+    });
     const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
-    const body = HOLDERS_TEXT({ ...page, next, wallet, block }, requested);
+    const body = HOLDERS_TEXT({ holders: page.holders, next, wallet, block }, requested);
     if (next !== null) setNext(headers, call.query, next);
     return tagged(request, headers, body);
   };
@@ -68,15 +77,17 @@ export const ownershipOff = () =>
 
 function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service: { tokens, chainIds } }: Call) {
   const request = readRequest(operation, path, query);
-  const { wallet, contract, tokenId, standard, rights, chainId, block, timestamp, numbers, limit, cursor, ...rest } =
-    request;
+  const { wallet, contract, tokenId, standard, chainId, block, timestamp, numbers, limit, cursor, ...more } = request;
+  const { rights: given, resolver, ...rest } = more;
+  const id = resolver === undefined ? null : requireForm(asRightsId(given));
+  const rights = id === null ? requireForm(asRights(given)) : NO_RIGHTS;
   handled(rest);
   if (tokens === undefined) throw ownershipOff();
   requireServed(chainId, 'any', chainIds);
   // Tokens are burned by sending them there.
   if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
   const scope = scopeOf(tokenId, standard);
-  const identity = [chainId, wallet, scope, contract, tokenId, rights, block, timestamp].join();
+  const identity = [chainId, wallet, scope, contract, tokenId, id ?? rights, block, timestamp].join();
   const place = cursor === undefined ? null : readPageCursor(cursor, identity);
   const isPlace = place?.chosen.length === 1 && place.chosen[0] !== null && POSITION.test(place.after ?? '');
   if (cursor !== undefined && !isPlace) throw badCursor();
@@ -86,6 +97,8 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
     wallet,
     contract,
     tokenId,
+    /** The right by which an owner has one wallet that acts for it; null if each that it has delegated to may act. */
+    id,
     /** What an owner must have delegated to the wallet. */
     target: { version: 'any', scope, contract, rights, ...(tokenId === undefined ? {} : { tokenId }) } as Target,
     asOf: { block, timestamp },
@@ -144,13 +157,36 @@ function cursorAfter(vault: Address, { at, block }: Pinned, { identity }: Reques
   return pageCursorText({ chosen: [at], chain: 0, section: 0, after }, identity);
 }
 
-/** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
-async function findOwner(requested: Requested, { block }: Pinned, service: Service): Promise<Page> {
-  const { tokens, chainId, wallet, contract, tokenId = 0n, caller } = requested;
+/** The owner of an ERC-721 token; null if it has none. */
+export async function readOwner(
+  {
+    tokens,
+    tokenId,
+    ...of
+  }: Pick<Requested, 'tokens' | 'chainId' | 'contract' | 'caller'> & { readonly tokenId: bigint },
+  { block }: Pinned,
+): Promise<Address | null> {
+  const { chainId, contract, caller } = of;
   const read = await tokens.ownerOf({ chainId, blockHash: block.hash, contract, caller }, tokenId);
-  if (read.type === 'no-owner') return { holders: [], next: null };
-  if (read.type !== 'owner') throw unreadable(read, requested);
-  const { owner } = read;
+  if (read.type === 'no-owner') return null;
+  if (read.type !== 'owner') throw unreadable(read, { ...of, target: { scope: 'erc721' } });
+  return read.owner;
+}
+
+/** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
+async function findOwner(requested: Requested, pinned: Pinned, call: Call): Promise<Page> {
+  const { chainId, wallet, contract, tokenId = 0n, id } = requested;
+  const { block } = pinned;
+  const { service } = call;
+  const owner = await readOwner({ ...requested, tokenId }, pinned);
+  if (owner === null) return { holders: [], next: null };
+  if (id !== null) {
+    const question = { chainId, id, token: { contract, tokenId }, timestamp: undefined };
+    const [deciding = null] = await resolveExclusive(call, question, pinned, [owner]);
+    const delegations = deciding === null ? [] : [deciding];
+    const holders = (deciding?.to ?? owner) === wallet ? [{ owner, balance: 1n, delegations }] : [];
+    return { holders, next: null, nextChange: nextChangeOf([deciding]) };
+  }
   if (owner === wallet) return { holders: [{ owner, balance: 1n, delegations: [] }], next: null };
   const check = questionOf(requested, owner);
   const result = await service.store.explain(chainId, check, block.number);
@@ -162,14 +198,20 @@ async function findOwner(requested: Requested, { block }: Pinned, service: Servi
 }
 
 /** The balances of the wallet, on the first page, and of the wallets that it may act for. */
-async function findBalances(requested: Requested, { at, block }: Pinned, service: Service): Promise<Page> {
-  const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller } = requested;
+async function findBalances(requested: Requested, pinned: Pinned, call: Call): Promise<Page> {
+  const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller, id } = requested;
   const after = cursor?.after?.split('.')[1];
   const place = after === undefined ? {} : { after: `0x${after}` as const };
-  const query = { chainId, wallet, target, at, limit, ...place };
-  const { counterparts, next } = await service.store.vaults(query);
+  const { at, block } = pinned;
+  const query = { chainId, wallet, at, limit, ...place };
+  const exclusive = { ...query, token: null, timestamp: undefined, withItself: cursor === null };
+  const { counterparts, next, nextChange } =
+    id === null
+      ? { ...(await call.service.store.vaults({ ...query, target })), nextChange: null }
+      : await exclusiveVaults(call, { ...exclusive, id }, pinned);
   const vaults = counterparts.filter((one) => one.wallet !== wallet);
-  const owners = cursor === null ? [{ wallet, granting: [] }, ...vaults] : vaults;
+  const itself = id === null ? { wallet, granting: [] } : counterparts.find((one) => one.wallet === wallet);
+  const owners = cursor === null && itself !== undefined ? [itself, ...vaults] : vaults;
   const wallets = owners.map((one) => one.wallet);
   const read = await tokens.balances({ chainId, blockHash: block.hash, contract, caller }, wallets, tokenId);
   if (read.type !== 'balances') throw unreadable(read, requested);
@@ -180,7 +222,7 @@ async function findBalances(requested: Requested, { at, block }: Pinned, service
     const balance = held < granted ? held : granted;
     return balance > 0n ? [{ owner, balance, delegations }] : [];
   });
-  return { holders, next };
+  return { holders, next, nextChange };
 }
 
 const NOT_A_TOKEN = {
@@ -225,7 +267,7 @@ const HOLDER_TEXT = writerFor<Holder, Format>()(HOLDER, {
   delegations: ({ delegations }, format) => arrayText(delegations.map((one) => anyRecordText(one, format))),
 });
 
-interface Body extends Omit<Page, 'next'> {
+interface Body extends Pick<Page, 'holders'> {
   readonly wallet: Address;
   readonly block: AnswerBlock;
   readonly next: string | null;

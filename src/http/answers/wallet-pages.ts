@@ -2,8 +2,9 @@
 // may act, and who may act for it.
 
 import type { ANY_LIST, CounterpartsOperation, HISTORY } from '../../api/any-operations.ts';
-import type { NumberMode } from '../../api/params.ts';
-import { Problem } from '../../api/problems.ts';
+import type { RequestOf } from '../../api/operation.ts';
+import { asRights, asRightsId, type NumberMode } from '../../api/params.ts';
+import { badRequest, Problem } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
 import { numbersText, readNumbers } from '../../feed/cursor.ts';
 import { detailedRecordText, historyEntryText } from '../../feed/delegation-json.ts';
@@ -13,9 +14,11 @@ import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../../re
 import { NEWEST_FIRST, neverGrants, type Version } from '../../registry/versions.ts';
 import type { Counterpart } from '../../store/store.ts';
 import { reportUnread } from '../context/as-of.ts';
+import { requireForm } from '../context/exclusive.ts';
 import type { Call, Service } from '../context/service.ts';
 import type { Answer } from '../wire/answer.ts';
 import { answerChainPage, badCursor, listSection, type PinnedChain, type Section } from './chain-pages.ts';
+import { answerVaults } from './exclusive.ts';
 import { filterOf, hasStandardTypes, matcherOf } from './list.ts';
 
 export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<Answer> {
@@ -57,7 +60,9 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
 export function answerCounterparts(operation: CounterpartsOperation, call: Call): Promise<Answer> {
   const { side, one } = operation;
   const asked = readRequest(operation, call.path, call.query);
-  const { contract, tokenId, rights, narrower, numbers: mode, ...page } = asked;
+  const { contract, tokenId, rights: given, resolver, narrower, numbers: mode, ...page } = asked;
+  if (resolver === 'exclusive') return answerExclusive(operation, call, asked);
+  const rights = requireForm(asRights(given));
   const target = targetOf(rights, contract, tokenId);
   const about = { side, one, wallet: page.wallet, target, mode, service: call.service };
   // A single token has no narrower part.
@@ -70,6 +75,21 @@ export function answerCounterparts(operation: CounterpartsOperation, call: Call)
       ...versions.map((version) => narrowerSection(about, version, chain)),
     ],
   });
+}
+
+/** The vaults for which the wallet alone acts, as vaults. */
+function answerExclusive(operation: CounterpartsOperation, call: Call, asked: RequestOf<CounterpartsOperation>) {
+  const { contract, tokenId, rights, resolver: _, narrower, numbers: mode, ...page } = asked;
+  const id = requireForm(asRightsId(rights));
+  const isWhole = contract === undefined || tokenId === undefined;
+  if (isWhole && contract !== undefined)
+    throw badRequest([{ parameter: 'tokenId', detail: 'is required with contract and resolver=exclusive' }]);
+  if (narrower === 'true')
+    throw badRequest([{ parameter: 'narrower', detail: 'cannot be combined with resolver=exclusive' }]);
+  const token = isWhole ? null : { contract, tokenId };
+  return answerVaults(operation, call, { id, token }, page, (one, chainId) =>
+    rowText({ one: operation.one, mode }, chainId, { wallet: one.from, granting: [one] }, false),
+  );
 }
 
 function targetOf(rights: AnyTarget['rights'], contract: Address | undefined, tokenId: bigint | undefined): AnyTarget {
@@ -125,7 +145,12 @@ function isNarrower({ version, kind, from, contract, rights }: DelegationKey, ta
   return kind !== 'ALL' && kind !== 'CONTRACT' && 'contract' in target && contract === target.contract;
 }
 
-function rowText({ one, mode }: Asked, chainId: number, { wallet, granting }: Counterpart, isNarrow: boolean): string {
+function rowText(
+  { one, mode }: Pick<Asked, 'one' | 'mode'>,
+  chainId: number,
+  { wallet, granting }: Counterpart,
+  isNarrow: boolean,
+): string {
   const grants = granting.map((row) => detailedRecordText(row, { mode, chainId }, 'any')).join(',');
   return `{"${one}":"${checksummed(wallet)}","chainId":${chainId},"narrower":${isNarrow},"grants":[${grants}]}`;
 }

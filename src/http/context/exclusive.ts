@@ -1,6 +1,7 @@
 // Who alone acts for wallets, as of a block: by the timestamp of that block, or a problem where the index does not know enough of it.
 
-import { Problem } from '../../api/problems.ts';
+import { Fault } from '../../api/params.ts';
+import { badRequest, Problem } from '../../api/problems.ts';
 import type { Address } from '../../registry/delegation.ts';
 import {
   changesAt,
@@ -11,8 +12,7 @@ import {
   expiryIn,
 } from '../../registry/exclusive.ts';
 import type { RightsId } from '../../registry/rights.ts';
-import { historyChanged } from '../../store/errors.ts';
-import type { DetailedDelegation, Store } from '../../store/store.ts';
+import type { Counterpart, CounterpartQuery, DetailedDelegation, Store } from '../../store/store.ts';
 import { findWalletDispute, type PinnedBlock } from './as-of.ts';
 import type { Call } from './service.ts';
 
@@ -61,8 +61,7 @@ export async function laterTime(
 ) {
   if (timestamp === undefined) return null;
   const { number, next } = await store.blockAt(chainId, timestamp);
-  if (number !== block) throw historyChanged(chainId, block);
-  return next === number + 1 ? null : timestamp;
+  return number === block && next === number + 1 ? null : timestamp;
 }
 
 export const timeNotKept = (chainId: number, block: number) =>
@@ -76,4 +75,34 @@ export const timeNotKept = (chainId: number, block: number) =>
 export function nextChangeOf(deciding: readonly (DetailedDelegation | null)[]): number | null {
   const changes = deciding.map((one) => one && changesAt(expiryIn(one))).filter((at) => at !== null);
   return changes.length === 0 ? null : Math.min(...changes);
+}
+
+/** A page of the wallets that a wallet alone acts for. It is one itself if it has delegated to itself, or, `withItself`, to nobody. */
+export async function exclusiveVaults(
+  call: Pick<Call, 'service' | 'caller'>,
+  asked: ExclusiveQuestion & Omit<CounterpartQuery, 'target' | 'at'> & { readonly withItself?: boolean },
+  pinned: Pinned,
+) {
+  const { chainId, wallet, limit, after, withItself = false } = asked;
+  const classes = exclusiveClasses(asked.id, asked.token);
+  const query = { chainId, wallet, classes, at: pinned.at, limit, ...(after && { after }) };
+  const found = await call.service.store.exclusiveOwners(query);
+  const owners = withItself ? [wallet, ...found.filter((owner) => owner !== wallet)] : found;
+  const deciding = await resolveExclusive(call, asked, pinned, owners);
+  return {
+    counterparts: owners.flatMap((owner, at): Counterpart[] => {
+      const one = deciding[at] ?? null;
+      if (one === null) return withItself && owner === wallet ? [{ wallet, granting: [] }] : [];
+      return one.to === wallet ? [{ wallet: owner, granting: [one] }] : [];
+    }),
+    next: found.length < limit ? null : (found.at(-1) ?? null),
+    /** A vault can come to the wallet when what goes before its delegation expires. */
+    nextChange: nextChangeOf(deciding),
+  };
+}
+
+/** Of `rights`, which is read in more forms than one of its uses takes. */
+export function requireForm<T>(value: T | Fault): T {
+  if (value instanceof Fault) throw badRequest([{ parameter: 'rights', detail: value.detail }]);
+  return value;
 }

@@ -21,7 +21,7 @@ import { renderStatus } from '../../web/status/status.ts';
 import { answerBatch } from '../answers/batch.ts';
 import { answerChanges } from '../answers/changes.ts';
 import { answerCheck } from '../answers/check.ts';
-import { answerExclusiveOwner, answerExclusiveVaults, answerExclusiveWallet } from '../answers/exclusive.ts';
+import { answerExclusiveOne, answerExclusiveVaults } from '../answers/exclusive.ts';
 import { answerHolders } from '../answers/holders.ts';
 import { answerList } from '../answers/list.ts';
 import { answerMcp } from '../answers/mcp.ts';
@@ -76,8 +76,8 @@ const HANDLERS: {
   counterparts: answerCounterparts,
   'any-list': answerAnyList,
   holders: answerHolders,
-  'exclusive-wallet': answerExclusiveWallet,
-  'exclusive-owner': answerExclusiveOwner,
+  'exclusive-wallet': answerExclusiveOne,
+  'exclusive-owner': answerExclusiveOne,
   'exclusive-vaults': answerExclusiveVaults,
   changes: answerChanges,
   history: answerHistory,

@@ -4,7 +4,10 @@
 // statistics, and with few of them it may read a whole wallet for one delegation. It cannot pick a partial index unless the
 // statement repeats its condition, so there each index has a condition that is always true and that no other index has.
 
-import type { Dialect } from '../engine.ts';
+import { KINDS } from '../../registry/delegation.ts';
+import type { ExclusiveClass } from '../../registry/exclusive.ts';
+import type { Dialect, Param } from '../engine.ts';
+import { EMPTY, encodeHex, encodeUint } from './cells.ts';
 import { indexedBy } from './sql.ts';
 
 const LIST_ORDER = 'chain, version, first_block, first_log, since_block, since_log';
@@ -12,8 +15,17 @@ const END_ORDER = 'until_block, until_log, since_block, since_log';
 
 /** Rights are stored without the zeros at their end: with an expiry in the last five bytes, they have more than these. */
 const EXPIRY_FROM = 27;
-/** The identifier of rights with an expiry. */
-export const RIGHTS_ID = 'substr(rights, 1, 24)';
+/** The columns of a class of exclusive grants, which begin with the identifier of the rights. */
+const CLASS = ['substr(rights, 1, 24)', 'kind', 'contract', 'token_id'];
+export const CLASS_CELLS = CLASS.length;
+export const encodeClass = ({ id, kind, contract, tokenId }: ExclusiveClass): Param[] => [
+  encodeHex(id),
+  KINDS[kind].code,
+  contract === null ? EMPTY : encodeHex(contract),
+  tokenId === null ? EMPTY : encodeUint(tokenId),
+];
+export const isOfClass = (span: string, cells: readonly string[]): string =>
+  CLASS.map((column, at) => `${column.replace(/rights|^\w+$/, `${span}.$&`)} = ${cells[at]}`).join(' AND ');
 
 interface Index {
   readonly columns: string;
@@ -59,10 +71,10 @@ const INDEXES = {
   until_contract: { columns: `contract, chain, ${END_ORDER}`, until: 'IS NOT NULL', hasContract: true },
   until: { columns: `chain, ${END_ORDER}`, until: 'IS NOT NULL', own: 'chain' },
   ...halves('exclusive_from', {
-    columns: `cold, ${RIGHTS_ID}, kind, contract, token_id, first_block, first_log, since_block, since_log`,
+    columns: `cold, ${CLASS.join(', ')}, first_block, first_log, since_block, since_log`,
     expires: true,
   }),
-  exclusive_to: { columns: `hot, ${RIGHTS_ID}, kind, contract, token_id, from_addr`, expires: true },
+  exclusive_to: { columns: `hot, ${CLASS.join(', ')}, from_addr`, expires: true },
 } as const satisfies Readonly<Record<string, Index>>;
 export type SpanIndex = keyof typeof INDEXES;
 

@@ -11,7 +11,7 @@ export const GUIDE = [
     'In every operation `from` (or `vault`) is the cold wallet that issued the delegation, and `to` (or `delegate`) is the hot wallet that wants to act. A check answers with the bare value: `true`, `false`, or a balance.',
     'A broader delegation satisfies a narrower check. A delegation of the whole wallet counts for its contracts and tokens, and one of a contract counts for its tokens.',
     'To decide whether a wallet may act, use a check, not a list: a listed delegation may be limited to a right such as “vote”, which only `detail=full` shows. `unrestricted=true` leaves these out.',
-    '`rights` takes a right as bytes32 or as text, `text:vote`. In full detail, `rightsText` is the right as text. `rightsId` has its first 24 bytes. `rightsName` and `expires` are those of a right that has 24 bytes of name and a 40-bit expiry, which the registry does not enforce.',
+    '`rights` takes a right as bytes32 or as text, `text:vote`. In full detail, `rightsText` is the right as text. `rightsId` has its first 24 bytes. `rightsName` and `expires` are those of a right that has 24 bytes of name and a 40-bit expiry, which the registry does not enforce, but [exclusive resolution](#exclusiveWallet) does.',
     'The query is validated strictly. An unknown, misspelled, repeated or malformed parameter is a 400 that names it, so `chainid=137` is never answered for mainnet. Only `_` and `utm_…` are ignored, and `contract` and `tokenId` on a check that does not need them.',
   ),
   chapter(

@@ -90,6 +90,9 @@ for (const answer of answers) {
 for (const answer of answers) {
   console.log(answer.ok ? answer.${operation.id === 'holdersBatch' ? 'holds' : 'rows'} : answer.error.problem.title);
 }`;
+    case 'exclusive-wallet':
+    case 'exclusive-owner':
+      return print(`${operation.id}(${query})`);
     default:
       return print(`${operation.kind.endsWith('list') ? 'list' : operation.id}(${query}).all()`);
   }

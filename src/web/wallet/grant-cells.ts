@@ -4,10 +4,11 @@
 import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { expiryText } from '../../registry/expiry-text.ts';
 import { NETWORKS } from '../../registry/network.ts';
+import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
-import { type Grant, type GrantRow, hasAnyRight, isUnlimited, knownName, otherOf } from './grant.ts';
+import { type Grant, type GrantRow, hasAnyRight, isUnlimited, otherOf } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
 
 /** Digits that stay at each end of a long number. */

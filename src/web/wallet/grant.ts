@@ -3,7 +3,6 @@
 import type { ANY_LIST, HISTORY } from '../../api/any-operations.ts';
 import type { ResponseOf } from '../../api/operation.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
-import { knownIdName, type RightsId } from '../../registry/rights.ts';
 import { grantId } from '../grant-id.ts';
 import type { Direction, KindName, OrderName } from './wallet-view.ts';
 
@@ -19,10 +18,6 @@ export interface GrantRow<G = Grant> {
 export const otherOf = ({ direction, grant }: GrantRow): string => (direction === 'outgoing' ? grant.to : grant.from);
 
 export const hasAnyRight = ({ rights }: Grant): boolean => rights === null || rights === NO_RIGHTS;
-
-/** What a right with an expiry is called; null if it has neither. */
-export const knownName = ({ rightsName, rightsId, expires }: Grant): string | null =>
-  rightsName ?? (expires === null ? null : knownIdName(rightsId as RightsId));
 
 /** It covers the whole wallet, with any right. */
 export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant);

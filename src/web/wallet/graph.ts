@@ -2,19 +2,10 @@
 // screen, below each other on a narrow one.
 
 import { MAX_UINT256 } from '../../registry/delegation.ts';
+import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { countText, shortAddress } from '../parts.ts';
-import {
-  byNewest,
-  type Grant,
-  type GrantRow,
-  hasAnyRight,
-  isUnlimited,
-  kindOf,
-  kindWidth,
-  knownName,
-  otherOf,
-} from './grant.ts';
+import { byNewest, type Grant, type GrantRow, hasAnyRight, isUnlimited, kindOf, kindWidth, otherOf } from './grant.ts';
 import { shortNumber } from './grant-cells.ts';
 
 type GraphSide = ReturnType<typeof sideOf>;

@@ -3,10 +3,11 @@
 
 import { describeProblem } from '../../api/problems.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
+import { knownName } from '../grant-words.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName } from '../parts.ts';
-import { type Grant, knownName } from './grant.ts';
+import type { Grant } from './grant.ts';
 import { matches, readGrants } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 

@@ -10,6 +10,7 @@ import { addressFault } from './address-fault.ts';
 import { renderGraph } from './graph.ts';
 import { renderIdenticon } from './identicon.ts';
 import { pageOf, renderFilters, renderPager } from './wallet-controls.ts';
+import { renderExclusive } from './wallet-exclusive.ts';
 import { renderHistory } from './wallet-history.ts';
 import { type Listing, listRows, loadGrants, type WalletGrants } from './wallet-reader.ts';
 import { isEverythingKnown, renderBlocks, renderMissing, renderPast, renderRefusal } from './wallet-states.ts';
@@ -53,7 +54,7 @@ async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: Fetch
   const part = (name: string) => !isLong && html` data-part="${name}"`;
   const hasGrants = sides.outgoing.grants.length + sides.incoming.grants.length > 0 || isLong;
   const isEmpty = !hasGrants && isEverythingKnown(chains);
-  return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}</div>
+  return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}${await renderExclusive(view, grants, fetchApi)}</div>
 ${hasGrants && html`<h2 id="grants">Grants</h2>${renderFilters(view)}`}
 <div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty && renderEmpty(view)}</div>
 <div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
