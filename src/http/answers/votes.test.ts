@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { newChain, VOTE } from '../../../test/support/chain.ts';
 import { chosenGrant } from '../../../test/support/chosen-truth.ts';
+import { codeBlock } from '../../../test/support/code-blocks.ts';
 import { ENGINES, temporaryPath } from '../../../test/support/engines.ts';
 import { address, block, CONTRACT, ended, granted, revocation, timeOf } from '../../../test/support/fixtures.ts';
 import { below, createRandom, pickFrom, type Random } from '../../../test/support/random.ts';
@@ -14,6 +15,7 @@ import { type Address, type Bytes32, type Delegation, NO_RIGHTS } from '../../re
 import { NEVER } from '../../registry/rights.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { createLongLists } from '../limits/long-lists.ts';
 
 type App = ReturnType<typeof appOf>;
 interface Votes {
@@ -194,6 +196,24 @@ describe('the forms in which Snapshot asks', () => {
     expect(((await response.json()) as Votes).score).toEqual(SCORE);
   });
 
+  test('the settings of a space that the documentation shows', async () => {
+    const shown = JSON.parse(codeBlock('docs/integrating.md', '"name": "api-post"').text) as {
+      name: string;
+      network: string;
+      params: Record<string, string>;
+    }[];
+    const coin = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
+    for (const { name, network, params } of shown) {
+      // As the strategies send them.
+      const target = name === 'api-v2' ? params['url'] : params['api'];
+      const path = new URL(target ?? '').pathname;
+      expect([params['contract'] ?? path.split('/')[4], path.startsWith('/registry/any/votes')]).toEqual([coin, true]);
+      const response = await post(app, path, { options: params, ...asked, network });
+      expect(((await response.json()) as Votes).score.map(({ address: of }) => of)).toEqual(addresses);
+    }
+    expect(shown.map(({ name }) => name)).toEqual(['api-v2', 'api-post']);
+  });
+
   test('api-v2: the parameters are in the path, of GET and of POST', async () => {
     const url = `${OF}/text:vote?network=1&snapshot=105&addresses=${addresses.join(',')}`;
     for (const path of [url, url.replace('text:vote', 'text%3Avote'), url.replace('105', 'latest')])
@@ -227,6 +247,17 @@ describe('the forms in which Snapshot asks', () => {
       ],
     );
     expect(owners?.map(({ balance }) => BigInt(balance))).toEqual([vault, other, voter].map(balanceOf));
+  });
+
+  test('many addresses are a long list, of which a caller has a few at a time', async () => {
+    const longLists = createLongLists();
+    const begun = Array.from({ length: 4 }, () => longLists.begin({ id: '198.51.100.1', hasKey: false }));
+    const busy = appOf(store, timeOf(105), { tokens, longLists });
+    const statusOf = async (count: number) =>
+      (await post(busy, `${OF}/none`, { ...asked, addresses: Array(count).fill(voter) })).status;
+    expect([await statusOf(25), await statusOf(26)]).toEqual([200, 429]);
+    begun[0]?.end();
+    expect([await statusOf(26), await statusOf(26), longLists.inFlight]).toEqual([200, 200, 3]);
   });
 
   test('nobody, and the same address twice', async () => {

@@ -34,6 +34,7 @@ import {
 import { type ChosenAt, type ChosenGrant, chooseDelegates } from '../context/chosen.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
+import { SHORT } from '../limits/long-lists.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, manyChainsHeaders } from '../wire/answer.ts';
 import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
@@ -45,6 +46,9 @@ const MAX_OWNERS = 25_000;
 /** Addresses whose owners are looked for together, and balances that are one read. */
 const VOTERS_AT_ONCE = 10;
 const BALANCES_AT_ONCE = 1000;
+
+/** A request with more addresses counts as a long list. */
+const FEW_VOTERS = 25;
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const NO_NAMES: ReadonlySet<string> = new Set();
@@ -65,7 +69,7 @@ export async function answerVotes(operation: VotesOperation, call: Call): Promis
     const asked = await readVotes(operation, call, received.add);
     await call.count(asked.voters.length);
     service.longLists.requirePaid(caller);
-    const list = service.longLists.begin(caller);
+    const list = asked.voters.length > FEW_VOTERS ? service.longLists.begin(caller) : SHORT;
     try {
       const answer = () => score(asked, call);
       const body = await retryRewritten(answer, () => chainReorganizing(asked.chainId));
