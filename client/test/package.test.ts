@@ -7,7 +7,7 @@ import { type PackedClient, packClient, run } from '../../test/support/packed-cl
 import manifest from '../package.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dir, '../..');
-const MAX_BYTES = 6000;
+const MAX_BYTES = 6500;
 /** With Keccak. */
 const MAX_VERIFIER_BYTES = 9000;
 
@@ -28,7 +28,7 @@ const bundledSize = async (file: string, external: string[] = []) => {
 };
 
 describe('the package', () => {
-  test('has a main entry of at most 6 kB, minified and compressed', async () => {
+  test('has a main entry of at most 6.5 kB, minified and compressed', async () => {
     const main = await bundledSize('index.js');
     const react = await bundledSize('react.js', ['react', '@tanstack/react-query']);
     console.log(`client: ${main} bytes; react entry: ${react} bytes; tarball: ${statSync(client.tarball).size} bytes`);
