@@ -405,6 +405,56 @@ describe('what is not certain', () => {
     await store.close();
   });
 
+  test('addresses that have very many owners together are refused, fewer of them are not', async () => {
+    const { store, chain } = await fresh();
+    const voters = Array.from({ length: 26 }, (_, of) => address(0x50000 + of));
+    const grants = voters.flatMap((to, of) =>
+      Array.from({ length: 990 }, (_, one) => granted('ALL', { from: address(0x60000 + 990 * of + one), to })),
+    );
+    await chain.add([block(118, grants), block(120)]);
+    const refused = await ask(store, voters);
+    expect([refused.score, refused.detail]).toEqual([
+      undefined as never,
+      expect.stringContaining('more than 25000 owners together'),
+    ]);
+    expect((await ask(store, voters.slice(0, 3))).score).toHaveLength(3);
+    await store.close();
+  }, 60_000);
+
+  test('a delegation of another chain that expires between its block and the time of the snapshot', async () => {
+    const { store, chain } = await fresh();
+    await chain.add([block(105), block(112), block(119), block(120)]);
+    const other = await newChain(store, 10);
+    const expiring = granted('ALL', { from: vault, to: voter, rights: until(VOTE, timeOf(111)) });
+    await other.add([block(105, [expiring]), block(119), block(120)]);
+    const app = appOf(store, timeOf(120), { tokens, chainIds: new Set([1, 10]) });
+    const scoreAt = async (snapshot: number) => {
+      const body = { options: { ...options, delegationChainId: [10] }, network: 1, snapshot, addresses: [voter] };
+      const { score, detail } = (await (await post(app, '/registry/any/votes', body)).json()) as Votes & {
+        detail?: string;
+      };
+      return score?.[0]?.score ?? detail;
+    };
+    const own = balanceOf(voter);
+    expect(await scoreAt(105)).toBe(String(own + balanceOf(vault)));
+    expect(await scoreAt(119)).toBe(String(own));
+    expect(await scoreAt(112)).toContain('has no timestamp of the requested block');
+    await store.close();
+  });
+
+  test('what the zero address has granted counts for nobody', async () => {
+    const { store, chain } = await fresh();
+    await chain.add([block(119, [granted('ALL', { version: 1, from: address(0), to: voter })]), block(120)]);
+    const asked: Address[] = [];
+    const balances: TokenReader['balances'] = async (_of, owners) => {
+      asked.push(...owners);
+      return { type: 'balances', balances: owners.map(balanceOf) };
+    };
+    expect((await ask(store, [voter], 'latest', { balances })).score[0]?.score).toBe(String(balanceOf(voter)));
+    expect(asked).toEqual([voter]);
+    await store.close();
+  });
+
   test('a revocation that is not settled matters only where v1 would decide', async () => {
     const { store, chain } = await fresh();
     await chain.add([
