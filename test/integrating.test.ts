@@ -1,18 +1,28 @@
 // Tests that each request in docs/integrating.md is answered with the body that follows it. "…" stands for any value.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
+import { EXAMPLE_DELEGATIONS, EXAMPLE_TOKENS } from '../src/api/examples.ts';
+import type { TokenReader } from '../src/chain/tokens/token-reader.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { newChain } from './support/chain.ts';
 import { codeBlock, curlExamples, documentedCopy } from './support/code-blocks.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, ended, granted, timeOf } from './support/fixtures.ts';
-import { appOf } from './support/serving.ts';
+import { appOf, tokensOf } from './support/serving.ts';
 import { createWebhookRig } from './support/webhook-rig.ts';
 
 const PAGE = 'docs/integrating.md';
 const EXAMPLES = curlExamples(PAGE);
+
+const { owner, coin } = EXAMPLE_TOKENS;
+const tokens: TokenReader = {
+  ...tokensOf(owner),
+  balances: async (_of, owners) => ({
+    type: 'balances',
+    balances: owners.map((one) => (one === owner ? coin.amount : 0n)),
+  }),
+};
 
 let store: Store;
 beforeAll(async () => {
@@ -38,7 +48,7 @@ test('the page has examples', () => expect(EXAMPLES.length).toBeGreaterThan(0));
 
 for (const { url, init, answer } of EXAMPLES) {
   test(`${init.method} ${url}`, async () => {
-    const response = await appOf(store, timeOf(100)).fetch(new Request(url, init));
+    const response = await appOf(store, timeOf(100), { tokens }).fetch(new Request(url, init));
     const found: unknown = await response.json();
     expect(found).toEqual(expected(JSON.parse(answer.text)));
   });

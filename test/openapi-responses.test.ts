@@ -7,6 +7,7 @@ import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
 import { openApi } from '../src/api/openapi.ts';
 import { requiredParams } from '../src/api/operation.ts';
 import { OPERATIONS, type Operation } from '../src/api/operations.ts';
+import type { TokenReader } from '../src/chain/tokens/token-reader.ts';
 import { createLimiter } from '../src/http/limits/limiter.ts';
 import { type App, type AppOptions, createApp } from '../src/http/server/app.ts';
 import { StoreError } from '../src/store/errors.ts';
@@ -138,7 +139,7 @@ function requestOf(operation: Operation, more = '', init: RequestInit = {}): Req
   const query = requiredParams(operation)
     .filter((name) => !operation.path.includes(`{${name}}`) && !more.startsWith(`${name}=`))
     .map((name) => `${name}=${GOOD_VALUES[name]}`);
-  const target = operation.path.replace(/\{\w+\}/, HOT);
+  const target = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => GOOD_VALUES[name] ?? HOT);
   const sent = operation.method === 'POST' ? batchInit(operation, init) : init;
   return new Request(`http://localhost${target}?${[...query, ...(more === '' ? [] : [more])].join('&')}`, sent);
 }
@@ -150,9 +151,13 @@ const QUESTIONS = [
   { ...GOOD_QUESTION, check: 'token', version: 1 },
 ];
 
+/** What a vote asks about. */
+const VOTES = { options: GOOD_VALUES, network: '1', snapshot: 'latest', addresses: [HOT] };
+
 function batchInit({ kind }: Operation, init: RequestInit): RequestInit {
   if (init.method === 'GET') return init;
-  const body = JSON.stringify(kind === 'batch' ? { questions: QUESTIONS } : { wallets: [HOT, COLD, '0x12'] });
+  const bodies: Readonly<Partial<Record<string, object>>> = { batch: { questions: QUESTIONS }, votes: VOTES };
+  const body = JSON.stringify(bodies[kind] ?? { wallets: [HOT, COLD, '0x12'] });
   return { method: 'POST', body, ...init, headers: { 'content-type': 'application/json', ...init.headers } };
 }
 
@@ -196,18 +201,27 @@ async function responsesOf(operation: Operation): Promise<[string, Response][]> 
     'chainId=10',
     'block=99',
     'block=999',
+    'snapshot=101',
+    'snapshot=99',
+    'snapshot=999',
     'limit=1&cursor=AAAAAAAAAA',
-    `${'x'.repeat(5000)}=1`,
+    `${'x'.repeat(9000)}=1`,
   ])
     await ask(more.slice(0, 40), app, requestOf(operation, more));
-  const otherMethod = operation.method === 'GET' ? 'POST' : 'GET';
+  const otherMethod = ['POST', 'GET', 'PUT'].find(
+    (one) => !(one.toLowerCase() in (DOCUMENT.paths[operation.path] ?? {})),
+  ) as string;
   await ask(otherMethod, app, requestOf(operation, '', { method: otherMethod }));
   if (operation.method === 'POST') await askBatches(operation, app, ask);
+  const balances: TokenReader['balances'] = async () => ({ type: 'not-a-token', cause: 'reverted' });
+  await ask('no token', appAt(store, now, { tokens: { ...tokensOf(COLD), balances } }), requestOf(operation));
   await ask('an invalid key', app, requestOf(operation, '', { headers: { 'x-api-key': 'dk_nonsense' } }));
   const keyed = appAt(store, now, { admission: gateOf(1000, true) });
   await ask('an active key', keyed, requestOf(operation, '', { headers: { 'x-api-key': 'dk_active' } }));
   const limited = appAt(store, now, { admission: gateOf(1) });
   for (const turn of [1, 2]) await ask(`limited, ${turn}`, limited, requestOf(operation));
+  const two = requestOf(operation, `addresses=${HOT},${HOT}`);
+  await ask('more than the limit', appAt(store, now, { admission: gateOf(1) }), two);
   await ask('stale', appAt(store, now + 1000), requestOf(operation));
   await ask('clock behind', appAt(store, now - 1000), requestOf(operation));
   await ask('revocation not resolved', appAt(unresolved, now), requestOf(operation));
@@ -235,6 +249,8 @@ async function askBatches(
   const some = [...QUESTIONS, { ...GOOD_QUESTION, check: 'all', chainId: 10 }, { chainId: 137 }, 5];
   for (const accept of operation.kind === 'batch' ? ['application/json', 'application/x-ndjson'] : [])
     await send(`refused questions as ${accept}`, JSON.stringify({ questions: some }), { accept });
+  for (const snapshot of operation.kind === 'votes' ? [99, 101, 999] : [])
+    await send(`snapshot ${snapshot}`, JSON.stringify({ ...VOTES, snapshot }));
   await send('no JSON', 'x');
   await send('a large body', ' '.repeat(MAX_BATCH_BYTES + 1));
   await send('a form', 'x=1', { 'content-type': 'application/x-www-form-urlencoded' });

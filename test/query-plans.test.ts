@@ -21,6 +21,7 @@ import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
 import { decodedRows, listStatement } from '../src/store/read/list.ts';
 import { listNowStatement } from '../src/store/read/list-now.ts';
+import { ownerGrantsStatement, ownerUnsettledStatement } from '../src/store/read/owner-grants.ts';
 import { heldStatement } from '../src/store/read/revocations.ts';
 import type { HeldDelegation } from '../src/store/store.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/bulk-spans.ts';
@@ -125,6 +126,9 @@ function statementsOf(dialect: Dialect['name']): Record<string, string> {
     ),
     'the list of exclusive grants at the head': exclusiveGrantsStatement(dialect, true),
     'the list of exclusive grants as of a block': exclusiveGrantsStatement(dialect, false),
+    'the list of the last grants at the head': ownerGrantsStatement(dialect, true),
+    'the list of the last grants as of a block': ownerGrantsStatement(dialect, false),
+    'the revocations of an owner': ownerUnsettledStatement(dialect),
     'exclusive owners of a wallet': exclusiveOwnersStatement(dialect, 2),
     'exclusive owners of a token': exclusiveOwnersStatement(dialect, 6),
     'the list of a history': historyStatement(dialect, undefined),

@@ -332,6 +332,33 @@ export interface Batch {
   )[];
 }
 
+export interface Votes {
+  readonly score: readonly {
+    /** As it was asked. */
+    readonly address: string;
+    /** Decimal digits, in the token's smallest unit. */
+    readonly score: string;
+  }[];
+  /** The chain and the block at which balances were read. */
+  readonly token: { readonly chainId: number; readonly block: Block };
+  /** The chains and the blocks at which delegations were read. The first on which an owner has delegated decides. */
+  readonly delegations: readonly { readonly chainId: number; readonly block: Block }[];
+  /** With `explain=true`: every owner that counts for one of the addresses. Otherwise null. */
+  readonly owners:
+    | readonly {
+        /** With its EIP-55 checksum. */
+        readonly owner: Hex;
+        /** Decimal digits, in the token's smallest unit. */
+        readonly balance: string;
+        /** With its EIP-55 checksum. */
+        readonly voter: Hex;
+        /** `exclusive`: the exclusive wallet of the owner. `last`: the last delegation in its list. `none`: nothing is delegated, so the owner votes. */
+        readonly reason: 'exclusive' | 'last' | 'none';
+        readonly delegation: DetailedDelegation | null;
+      }[]
+    | null;
+}
+
 export interface Network {
   readonly chainId: number;
   readonly name: string | null;
@@ -1082,6 +1109,37 @@ export interface Operations {
       /** Whether every wallet was answered. */
       readonly complete: boolean;
     };
+  };
+  readonly votesByOptions: { readonly params: Record<never, never>; readonly body: Votes };
+  readonly votes: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract: string;
+      /** The standard of the contract. Of both, what `balanceOf` returns counts. */
+      readonly standard: 'ERC20' | 'ERC721';
+      /** The right that a delegation may be limited to: `none`, `text:vote`, a bytes32, or an identifier: 24 bytes in hex or `hash:AGW_LINK`. Unrestricted delegations count too. Its first 24 bytes are the identifier by which the exclusive wallet is found. */
+      readonly rights: string;
+      /** The chain id of the token. */
+      readonly network: string;
+      /** The block of the token's chain to answer as of: a number, or `latest`. */
+      readonly snapshot: number | 'latest';
+      /** The addresses to score, separated by commas: at most 1,000. */
+      readonly addresses: string;
+      /** The chains whose delegations count, separated by commas: the first one on which an owner has delegated decides. By default, that of the token. */
+      readonly delegationChainId?: string | undefined;
+    };
+    readonly body: Votes;
+  };
+  readonly votesByPost: {
+    readonly params: {
+      /** The contract address. All lower case, all upper case, or with a valid EIP-55 checksum. */
+      readonly contract: string;
+      /** The standard of the contract. Of both, what `balanceOf` returns counts. */
+      readonly standard: 'ERC20' | 'ERC721';
+      /** The right that a delegation may be limited to: `none`, `text:vote`, a bytes32, or an identifier: 24 bytes in hex or `hash:AGW_LINK`. Unrestricted delegations count too. Its first 24 bytes are the identifier by which the exclusive wallet is found. */
+      readonly rights: string;
+    };
+    readonly body: Votes;
   };
   readonly networks: { readonly params: Record<never, never>; readonly body: readonly Network[] };
 }

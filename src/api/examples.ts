@@ -13,6 +13,7 @@ import { CHECKS, LISTS, type Operation } from './operations.ts';
 import { feedCursor } from './params.ts';
 import { badRequest, Problem, type ProblemType, problemBody } from './problems.ts';
 import { urlFor } from './url.ts';
+import { VOTES_OPERATIONS } from './votes-operations.ts';
 import { WALLET_BATCHES } from './wallet-batch-operations.ts';
 
 /** The first accounts of the mnemonic of Hardhat and Anvil: in a sandbox, everybody can sign for them. */
@@ -160,6 +161,21 @@ const ofWallets = (position: 0 | 1 | 2, summary: string, query: string, ...answe
   answer: { chainId: 1, block: BLOCK, answers, complete: true },
 });
 
+/** What the strategies of a vote send, apart from the options of a space. */
+const ASKED_VOTES = { network: '1', snapshot: 'latest', addresses: [VOTER, COLD] } as const;
+const IN_COINS = { contract: COIN, standard: 'ERC20', rights: 'text:vote' } as const;
+const COINS = String(EXAMPLE_TOKENS.coin.amount);
+const votesOf = (owners: ResponseOf<(typeof VOTES_OPERATIONS)[number]>['owners']) => ({
+  score: [
+    { address: VOTER, score: COINS },
+    { address: COLD, score: '0' },
+  ],
+  token: CHAINS[0] as (typeof CHAINS)[0],
+  delegations: CHAINS,
+  owners,
+});
+const [VOTES_BY_OPTIONS, VOTES_BY_QUERY, VOTES_BY_POST] = VOTES_OPERATIONS;
+
 const { vaults, delegates } = COUNTERPARTS;
 export const EXAMPLES: readonly Example[] = [
   example(vaults, 'For whom may this wallet act on a contract?', { wallet: HOT, contract: NFT }, VAULTS_OF_HOT),
@@ -220,6 +236,29 @@ export const EXAMPLES: readonly Example[] = [
   ofWallets(0, 'For whom may each of these wallets act on a contract?', '', VAULTS_OF_HOT, VAULTS_OF_VOTER),
   ofWallets(1, 'Who may act for each of these wallets on a contract?', '', DELEGATES_OF_COLD),
   ofWallets(2, 'Which of these wallets may enter with token 42?', '&tokenId=42', HOLDERS_OF_HOT, holdersOf(VOTER, [])),
+  {
+    operation: VOTES_BY_OPTIONS.id,
+    summary: 'The coins of a wallet that has delegated its votes count for its delegate',
+    request: VOTES_BY_OPTIONS.path,
+    body: { options: IN_COINS, ...ASKED_VOTES },
+    answer: votesOf(null),
+  },
+  example(
+    VOTES_BY_QUERY,
+    'The same, and whose coins count for whom',
+    { ...IN_COINS, ...ASKED_VOTES, addresses: ASKED_VOTES.addresses.join(), explain: 'true' },
+    votesOf([
+      { owner: VOTER, balance: '0', voter: VOTER, reason: 'none', delegation: null },
+      { owner: COLD, balance: COINS, voter: VOTER, reason: 'last', delegation: VOTE_GRANT },
+    ]),
+  ),
+  {
+    operation: VOTES_BY_POST.id,
+    summary: 'The same with the parameters in the path',
+    request: urlFor(VOTES_BY_POST, IN_COINS),
+    body: ASKED_VOTES,
+    answer: votesOf(null),
+  },
   example(LISTS[2], 'All delegations of a wallet', { wallet: COLD }, [shown(1), shown(2), shown(3)]),
   example(
     LISTS[2],

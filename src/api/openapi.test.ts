@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { temporaryPath } from '../../test/support/engines.ts';
-import { block, COLD, timeOf } from '../../test/support/fixtures.ts';
+import { block, timeOf } from '../../test/support/fixtures.ts';
 import { appOf, tokensOf } from '../../test/support/serving.ts';
+import type { TokenReader } from '../chain/tokens/token-reader.ts';
 import type { App } from '../http/server/app.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { EXAMPLE_DELEGATIONS, EXAMPLES } from './examples.ts';
+import { EXAMPLE_DELEGATIONS, EXAMPLE_TOKENS, EXAMPLES } from './examples.ts';
 import { openApi, openApiText } from './openapi.ts';
 import { OPERATIONS } from './operations.ts';
 import { feedCursor } from './params.ts';
@@ -53,7 +54,12 @@ describe('the examples of the document', () => {
       EXAMPLE_DELEGATIONS.map((delegation) => ({ type: 'granted', delegation }) as const),
     );
     await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head, verified: head.number });
-    app = appOf(store, timeOf(100), { tokens: tokensOf(EXAMPLE_DELEGATIONS[0]?.from ?? COLD) });
+    const { owner, coin } = EXAMPLE_TOKENS;
+    const balances: TokenReader['balances'] = async (_of, owners) => ({
+      type: 'balances',
+      balances: owners.map((one) => (one === owner ? coin.amount : 0n)),
+    });
+    app = appOf(store, timeOf(100), { tokens: { ...tokensOf(owner), balances } });
   });
   afterAll(() => store.close());
 

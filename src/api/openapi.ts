@@ -174,7 +174,12 @@ const document = (): JsonSchema => ({
     })),
     { name: 'status', description: 'The status of the service.' },
   ],
-  paths: Object.fromEntries(OPERATIONS.map((operation) => [operation.path, pathItem(operation)])),
+  paths: Object.fromEntries(
+    [...Map.groupBy(OPERATIONS, ({ path }) => path)].map(([path, operations]) => [
+      path,
+      Object.assign({}, ...operations.map(pathItem)),
+    ]),
+  ),
   components: {
     schemas: schemas(),
     headers: Object.fromEntries(

@@ -57,6 +57,8 @@ export interface OperationBase extends Declaration {
   readonly id: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** If its URLs may be longer than those of others. */
+  readonly maxUrlLength?: number;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;

@@ -32,6 +32,7 @@ import {
   READINESS,
 } from './responses.ts';
 import { anyObject, anyOf, arrayOf, boolean, described, type Shape } from './shape.ts';
+import { VOTES_OPERATIONS, type VotesOperation } from './votes-operations.ts';
 import { WALLET_BATCHES, type WalletBatchOperation } from './wallet-batch-operations.ts';
 
 // Checks
@@ -294,6 +295,7 @@ export type Operation =
   | ExclusiveOperation
   | BatchOperation
   | WalletBatchOperation
+  | VotesOperation
   | StatusOperation;
 
 /** Both registries first, then the newest version. */
@@ -308,5 +310,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...Object.values(EXCLUSIVE),
   BATCH_OPERATION,
   ...WALLET_BATCHES,
+  ...VOTES_OPERATIONS,
   ...STATUS_OPERATIONS,
 ];

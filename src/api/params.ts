@@ -94,6 +94,17 @@ export const chainIds: Param<readonly number[] | 'served'> = {
   },
 };
 
+export const delegationChainIds: Param<readonly number[]> = {
+  description:
+    'The chains whose delegations count, separated by commas: the first one on which an owner has delegated decides. By default, that of the token.',
+  schema: { type: 'string', pattern: '^[0-9]+(,[0-9]+)*$' },
+  example: '1,33139',
+  read(text) {
+    const values = chainIds.read(text);
+    return values === 'served' ? new Fault('must be chain ids in decimal digits, separated by commas') : values;
+  },
+};
+
 const MOST_DIGITS = 78;
 
 export const tokenId: Param<bigint> = {
@@ -191,6 +202,21 @@ export const asRights = (given: Bytes32 | RightsId): Bytes32 | Fault =>
 export const asRightsId = (given: Bytes32 | RightsId): RightsId | Fault =>
   isBytes32(given) ? (idAlone(given) ?? new Fault('must be at most 24 bytes with resolver=exclusive')) : given;
 
+/** A right in the path of a vote, where an empty one would be no segment. */
+export const votedRights: Param<Bytes32> = {
+  description:
+    'The right that a delegation may be limited to: `none`, `text:vote`, a bytes32, or an identifier: 24 bytes in hex or `hash:AGW_LINK`. Unrestricted delegations count too. Its first 24 bytes are the identifier by which the exclusive wallet is found.',
+  schema: { type: 'string', pattern: `^(none|${RIGHTS_FORMS}|${ID_FORMS})$` },
+  example: 'text:vote',
+  read(text) {
+    if (text === 'none') return NO_RIGHTS;
+    if (text === '') return new Fault('is empty; send none to count only unrestricted delegations');
+    if (!text.startsWith(HASH_PREFIX) && !isRightsId(text.toLowerCase())) return readRights(text);
+    const id = readRightsId(text);
+    return id instanceof Fault ? id : `${id}${'0'.repeat(16)}`;
+  },
+};
+
 export type BlockChoice = number | 'latest' | 'finalized';
 
 export const block: Param<BlockChoice> = {
@@ -202,6 +228,49 @@ export const block: Param<BlockChoice> = {
     const value = Number(text);
     if (DIGITS.test(text) && Number.isSafeInteger(value)) return value;
     return new Fault(`must be a block number, "latest" or "finalized", not ${quoted(text)}`);
+  },
+};
+
+export const network: Param<number> = {
+  ...chainId,
+  description: 'The chain id of the token.',
+  schema: { type: 'string', pattern: '^[0-9]+$' },
+};
+
+export const snapshot: Param<number | 'latest'> = {
+  description: "The block of the token's chain to answer as of: a number, or `latest`.",
+  schema: { oneOf: [{ type: 'integer', minimum: 0 }, { enum: ['latest'] }] },
+  example: 'latest',
+  read(text) {
+    const value = block.read(text);
+    return value === 'finalized' ? new Fault('must be a block number or "latest"') : value;
+  },
+};
+
+export const MAX_VOTERS = 1000;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+
+/** An address with the letter case that it was asked in. */
+export interface Voter {
+  readonly asked: string;
+  readonly address: Address;
+}
+
+export const voters: Param<readonly Voter[]> = {
+  description: `The addresses to score, separated by commas: at most ${MAX_VOTERS.toLocaleString('en')}.`,
+  schema: { type: 'string' },
+  example: HOT_EXAMPLE,
+  read(text) {
+    const all = text === '' ? [] : text.split(',');
+    if (all.length > MAX_VOTERS) return new Fault(`must be at most ${MAX_VOTERS}, not ${all.length}`);
+    const found: Voter[] = [];
+    for (const [position, asked] of all.entries()) {
+      const address = readAddress(asked);
+      if (address instanceof Fault) return new Fault(`at position ${position} ${address.detail}`);
+      if (address === ZERO_ADDRESS) return new Fault(`at position ${position} must not be the zero address`);
+      found.push({ asked, address });
+    }
+    return found;
   },
 };
 
@@ -267,6 +336,9 @@ export const numbers = choice(
   'How token ids and balances are written: `number`, a JSON integer with every digit, or `string`.',
 );
 export type NumberMode = (typeof numbers.choices)[number];
+export const explainVotes = flag(
+  '`true` adds every owner that counts for one of the addresses, with its balance and what decides.',
+);
 export const detail = choice(
   ['full'],
   '`full` adds standard, rights (and what can be read of them), amount, chainId and since to each delegation. Without it, a delegation limited to a right looks like an unrestricted one.',
@@ -367,4 +439,8 @@ export const feedStart = choice(
 export const tokenStandard = choice(
   ['ERC721', 'ERC1155', 'ERC20'],
   'The standard of the contract. Without it: ERC-721 if `tokenId` is given, otherwise the balance of an ERC-721 or ERC-20 contract. `ERC20` also counts delegated amounts, `ERC1155` needs `tokenId`.',
+);
+export const votedStandard = choice(
+  ['ERC20', 'ERC721'],
+  'The standard of the contract. Of both, what `balanceOf` returns counts.',
 );

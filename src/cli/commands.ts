@@ -1,6 +1,7 @@
 // All commands, in the order of delegations --help, and delegations completion, which prints a shell script of them.
 
 import { UsageError } from '../service/terminal.ts';
+import { allowlist } from './allowlist.ts';
 import { backup, exportCommand, importCommand } from './archive.ts';
 import { audit, rewind } from './audit.ts';
 import { changes } from './changes.ts';
@@ -53,6 +54,7 @@ export const COMMANDS: readonly Command[] = [
   changes,
   holders,
   exclusive,
+  allowlist,
   networks,
   health,
   mcp,
@@ -100,7 +102,7 @@ ${words.join('\n')}
   esac
   case "$command $before" in
 ${choices.join('\n')}
-    "import import"|"backup backup"|"verify verify"|"check --csv"|"check --prove") COMPREPLY=($(compgen -f -- "$word")); return ;;
+    "import import"|"backup backup"|"verify verify"|"check --csv"|"check --prove"|"allowlist --owners"|"allowlist --tree") COMPREPLY=($(compgen -f -- "$word")); return ;;
   esac
   [ "$COMP_CWORD" -eq 1 ] && words="${COMMANDS.map(({ name }) => name).join(' ')}"
   COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -4,6 +4,7 @@ import { problemText } from '../api/problems.ts';
 import { createProofReader } from '../chain/prove/proof-reader.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
 import { createChangeStreams } from '../http/answers/change-streams.ts';
+import type { Service } from '../http/context/service.ts';
 import { createLongLists } from '../http/limits/long-lists.ts';
 import { createApp } from '../http/server/app.ts';
 import { NETWORKS } from '../registry/network.ts';
@@ -81,6 +82,22 @@ export async function withSource(
   const { environment } = call;
   const url = call.text('url') ?? (environment['DELEGATIONS_URL'] || undefined);
   if (url !== undefined) return work(askService(url, call.text('key') ?? environment['DELEGATIONS_KEY']));
+  await withStore(
+    call,
+    async (service) => {
+      const app = createApp(service);
+      await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
+    },
+    { usesProviders },
+  );
+}
+
+/** The same without HTTP, of the database of DATABASE_URL. */
+export async function withStore(
+  { environment }: Pick<Invocation, 'environment'>,
+  work: (service: Service) => Promise<void>,
+  { usesProviders = false } = {},
+): Promise<void> {
   // Other variables are not used here, so their faults do not matter.
   const names = usesProviders ? /^(DATABASE_URL|MAX_LAG_.*|RPC_URL_.*)$/ : /^(DATABASE_URL|MAX_LAG_.*)$/;
   const needed = Object.entries(environment).filter(([name]) => names.test(name));
@@ -93,7 +110,7 @@ export async function withSource(
   });
   const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
   const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
-  const app = createApp({
+  await work({
     store,
     chainIds,
     ...(usesProviders ? { tokens: createTokenReader({ nodes }), proofs: createProofReader({ nodes }) } : {}),
@@ -102,7 +119,6 @@ export async function withSource(
     longLists: createLongLists(),
     streams: createChangeStreams(),
   });
-  await work((path, body) => app.fetch(new Request(`http://store${path}`, requestInit({}, body))));
 }
 
 const requestInit = (headers: Record<string, string>, body: string | undefined): RequestInit =>

@@ -116,6 +116,7 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     vaults: onReplica((from, ...args) => from.vaults(...args)),
     delegates: onReplica((from, ...args) => from.delegates(...args)),
     exclusiveGrants: onReplica((from, ...args) => from.exclusiveGrants(...args)),
+    ownerGrants: onReplica((from, ...args) => from.ownerGrants(...args)),
     exclusiveOwners: onReplica((from, ...args) => from.exclusiveOwners(...args)),
     history: onReplica((from, ...args) => from.history(...args)),
     changes: onReplica(async (from, query) => {

@@ -1,6 +1,6 @@
 // The store's interface: every read and write. SQLite and PostgreSQL behave exactly as described here.
 
-import type { AnyQuestion, Question, Target } from '../registry/check.ts';
+import type { AnyQuestion, AnyTarget, Question, Target } from '../registry/check.ts';
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { ExclusiveClass } from '../registry/exclusive.ts';
@@ -261,6 +261,8 @@ export interface CounterpartPage {
 export interface ExclusiveQuery extends Pick<ListQuery, 'chainId' | 'at'> {
   readonly owners: readonly Address[];
   readonly classes: readonly ExclusiveClass[];
+  /** The time of the block, if it is known from elsewhere. */
+  readonly time?: number | undefined;
 }
 
 export interface ExclusiveGrants {
@@ -269,6 +271,21 @@ export interface ExclusiveGrants {
   readonly latest: number;
   /** Of each owner, of each class the last that held at the block and counts at the earliest time. */
   readonly grants: readonly (readonly DetailedDelegation[])[];
+  /** How many grants were read. */
+  readonly read: number;
+}
+
+/** Which grants of owners pass a check, whoever they are to. */
+export interface OwnerGrantsQuery extends Pick<ListQuery, 'chainId' | 'at'> {
+  readonly owners: readonly Address[];
+  readonly target: AnyTarget;
+}
+
+export interface OwnerGrants {
+  /** Of each owner and each way to pass the check the last grant that held at the block, in the order of the lists of each version. */
+  readonly grants: readonly (readonly DetailedDelegation[])[];
+  /** Owners with a v1 revocation that may have ended one of these. */
+  readonly unsettled: ReadonlySet<Address>;
   /** How many grants were read. */
   readonly read: number;
 }
@@ -397,6 +414,8 @@ export interface ReplicatedReads {
   delegates(query: CounterpartQuery): Promise<CounterpartPage>;
   /** The grants that can decide who acts alone for each of many wallets. */
   exclusiveGrants(query: ExclusiveQuery): Promise<ExclusiveGrants>;
+  /** The last grants of each of many wallets that pass a check. */
+  ownerGrants(query: OwnerGrantsQuery): Promise<OwnerGrants>;
   /** The wallets that ever granted a wallet something of these classes, once each, ordered by address: a page of them. */
   exclusiveOwners(query: ExclusiveOwnersQuery): Promise<readonly Address[]>;
   /** Every grant that a wallet made or got, of both versions, the newest first, as of a block. */

@@ -27,6 +27,11 @@ export const GOOD_VALUES: Readonly<Record<string, string>> = {
   vault: COLD,
   contract: CONTRACT,
   tokenId: '7',
+  standard: 'ERC20',
+  rights: `0x${'0'.repeat(64)}`,
+  network: '1',
+  snapshot: 'latest',
+  addresses: HOT,
 };
 
 /** A delegation from COLD to HOT; v2 unless the kind exists only in v1. */

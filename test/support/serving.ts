@@ -40,6 +40,7 @@ export const serving = (store: Store, now: number, more: Partial<ServerOptions> 
 export const BAD_TOKEN_ID = 666n;
 
 export const tokensOf = (owner: Address): TokenReader => ({
+  block: async () => ({ type: 'unavailable', cause: 'no-provider', failures: [] }),
   ownerOf: async (_of, tokenId) =>
     tokenId === BAD_TOKEN_ID ? { type: 'not-a-token', cause: 'reverted' } : { type: 'owner', owner },
   balances: async (_of, owners) => ({ type: 'balances', balances: owners.map((one) => (one === owner ? 2n : 0n)) }),

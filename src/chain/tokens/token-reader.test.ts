@@ -299,6 +299,56 @@ describe('cost', () => {
     expect(await count(2n ** 256n - 1n)).toBe(1);
   });
 
+  test('the balances of very many are not kept', async () => {
+    const reader = only(a);
+    const coin = await at(TOKENS.Coin);
+    const callsOf = async (owners: number) => {
+      const before = (a as RpcProxy).calls;
+      await reader.balances(coin, Array(owners).fill(BEN), null);
+      return (a as RpcProxy).calls - before;
+    };
+    await callsOf(129);
+    expect([await callsOf(128), await callsOf(128), await callsOf(129), await callsOf(129)]).toEqual([1, 0, 1, 1]);
+  });
+
+  test('a node is sent a few batches at once', async () => {
+    let [running, most] = [0, 0];
+    const slow = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      development: false,
+      async fetch(request) {
+        most = Math.max(most, ++running);
+        const answer = await fetch(evm.url, { method: 'POST', headers: request.headers, body: await request.text() });
+        await Bun.sleep(20);
+        running--;
+        return new Response(await answer.text());
+      },
+    });
+    // A token that Multicall3 cannot read for all: one that reverts is asked again, directly.
+    await setBadWay(evm.rpc, 'returns 64 bytes');
+    const read = await readerOf([String(slow.url)]).balances(await at(TOKENS.BadToken), Array(400).fill(BEN), null);
+    await slow.stop(true);
+    expect([read, most]).toEqual([{ type: 'not-a-token', cause: 'bad-return-data' }, 8]);
+  });
+
+  test('the hash and the time of a block, from two providers that agree', async () => {
+    const { number, hash, timestamp } = (await evm.rpc.call('eth_getBlockByNumber', ['0x1', false])) as Record<
+      'number' | 'hash' | 'timestamp',
+      `0x${string}`
+    >;
+    const found = { type: 'block', hash, timestamp: Number(timestamp) } as const;
+    expect(await both().block(CHAIN, Number(number), 'a')).toEqual(found);
+    expect(await only(a).block(CHAIN, 1e9, 'a')).toMatchObject({ type: 'unavailable', cause: 'no-provider' });
+    const head = await evm.rpc.call('eth_getBlockByNumber', ['0x2', false]);
+    (b as RpcProxy).lies = ({ method }) =>
+      method === 'eth_getBlockByNumber' ? { ...(head as object), number } : undefined;
+    expect(await both().block(CHAIN, Number(number), 'a')).toMatchObject({ cause: 'disputed' });
+    (b as RpcProxy).lies = ({ method }) => (method === 'eth_getBlockByNumber' ? head : undefined);
+    expect(await only(b).block(CHAIN, Number(number), 'a')).toMatchObject({ failures: ['1/1 bad-response'] });
+    expect(await readerOf([]).block(137, 1, 'a')).toMatchObject({ cause: 'no-provider' });
+  });
+
   test('what is beyond the budget is refused', async () => {
     (a as RpcProxy).delayMs = 50;
     const reader = readerOf([(a as RpcProxy).url], { maxRunning: 2, maxWaiting: 3, maxWaitingOfOne: 10 });

@@ -3,9 +3,10 @@
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { word } from '../../registry/registry-call.ts';
 import { findCause, WrongChain } from '../rpc/errors.ts';
-import { isCallFailure, isRevert, parseHex, parseQuantity } from '../rpc/node.ts';
-import { chunksOf, createRpc, RpcError } from '../rpc/rpc.ts';
+import { isCallFailure, isRevert, parseHeader, parseHex, parseQuantity } from '../rpc/node.ts';
+import { chunksOf, createRpc, nullIfRefused, RpcError } from '../rpc/rpc.ts';
 import { createSharedReads, READ_LIMITS, type ReadLimits, respondingWithin } from '../rpc/shared-reads.ts';
+import { CALLS_OF_MULTICALL, decodeAggregate, encodeAggregate, MULTICALL3 } from './multicall.ts';
 
 /** A contract at a block. */
 export interface TokenContract {
@@ -38,6 +39,9 @@ export type OwnerRead =
   | NotAToken
   | Unavailable;
 
+/** A block that only its number is known of. It must be final: otherwise a reorg would not be noticed. */
+export type BlockRead = { readonly type: 'block'; readonly hash: Bytes32; readonly timestamp: number } | Unavailable;
+
 type BalancesRead = { readonly type: 'balances'; readonly balances: readonly bigint[] } | NotAToken | Unavailable;
 
 export type TokenReader = ReturnType<typeof createTokenReader>;
@@ -59,8 +63,11 @@ const RETRY_MS = [200, 400, 800] as const;
 /** A provider that failed in another way is asked after the others for this long. */
 const UNHEALTHY_MS = 10_000;
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
+/** Longer answers are not kept: those of many wallets would fill the memory. */
+const MOST_KEPT_CALLS = 128;
 
+const NO_PROVIDER: Unavailable = { type: 'unavailable', cause: 'no-provider', failures: [] };
 const OVERLOADED: Unavailable = { type: 'unavailable', cause: 'overloaded', failures: [] };
 
 export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenReaderOptions) {
@@ -73,14 +80,14 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
   );
   const shared = createSharedReads<TokenData | Unavailable>(
     { requestMs, ...rest },
-    ({ type }) => type !== 'unavailable',
+    (answer) => answer.type !== 'unavailable' && (answer.type !== 'data' || answer.data.length <= MOST_KEPT_CALLS),
   );
 
   /** Asks until enough providers answered, all of them failed, or the time is over. */
   async function ask(
     providers: readonly TokenProvider[],
-    { chainId, contract, blockHash }: TokenContract,
-    data: readonly string[],
+    { chainId, contract }: Pick<TokenContract, 'chainId' | 'contract'>,
+    work: (provider: TokenProvider, ms: number) => Promise<TokenData>,
     deadline: number,
   ): Promise<TokenData | Unavailable> {
     const now = performance.now();
@@ -100,7 +107,7 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
           asked.map(async (provider) => {
             const { name } = provider;
             try {
-              const answer = await provider.call(contract, data, blockHash, deadline - performance.now());
+              const answer = await work(provider, deadline - performance.now());
               answers.push({ name, answer });
             } catch (error) {
               const cause = findCause(error);
@@ -129,21 +136,37 @@ export function createTokenReader({ nodes, onDispute, onRead, limits }: TokenRea
     return agreed.answer;
   }
 
-  async function read(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
-    const answer = await readShared(of, data);
+  const read = ({ chainId, blockHash, contract, caller }: TokenContract, data: readonly string[]) =>
+    readCounted({ chainId, contract, caller }, [blockHash, contract, ...data].join(), (provider, ms) =>
+      provider.call(contract, data, blockHash, ms),
+    );
+
+  async function readCounted(...args: Parameters<typeof readShared>): Promise<TokenData | Unavailable> {
+    const answer = await readShared(...args);
     onRead?.(answer.type === 'unavailable' ? answer.cause : 'answered');
     return answer;
   }
 
-  async function readShared(of: TokenContract, data: readonly string[]): Promise<TokenData | Unavailable> {
-    const { chainId, blockHash, contract, caller } = of;
+  async function readShared(
+    of: Omit<TokenContract, 'blockHash'>,
+    key: string,
+    work: Parameters<typeof ask>[2],
+  ): Promise<TokenData | Unavailable> {
+    const { chainId, caller } = of;
     const providers = chains.get(chainId);
-    if (providers === undefined) return { type: 'unavailable', cause: 'no-provider', failures: [] };
-    const key = [blockHash, contract, ...data].join();
-    return (await shared(chainId, caller, key, (deadline) => ask(providers, of, data, deadline))) ?? OVERLOADED;
+    if (providers === undefined) return NO_PROVIDER;
+    return (await shared(chainId, caller, key, (deadline) => ask(providers, of, work, deadline))) ?? OVERLOADED;
   }
 
   return {
+    /** The hash and the time of a final block. */
+    async block(chainId: number, number: number, caller: string): Promise<BlockRead> {
+      const of = { chainId, contract: ZERO_ADDRESS, caller };
+      const answer = await readCounted(of, `block ${number}`, (provider, ms) => provider.block(number, ms));
+      if (answer.type !== 'data') return answer.type === 'unavailable' ? answer : NO_PROVIDER;
+      const [hash, timestamp] = answer.data;
+      return { type: 'block', hash: hash as Bytes32, timestamp: Number(timestamp) };
+    },
     /** Of an ERC-721 token. */
     async ownerOf(of: TokenContract, tokenId: bigint): Promise<OwnerRead> {
       const answer = await read(of, [encodeOwnerOf(tokenId)]);
@@ -211,8 +234,9 @@ const MAX_CONTRACTS = 10_000;
 const MAX_BLOCKS = 1000;
 /** A provider that rejected a block is not asked about it for this long, whoever asks: it may get it a little later. */
 const REJECTED_MS = 150;
-/** Calls of one HTTP request. */
+/** Calls of one HTTP request, and requests that a provider is sent at once. */
 const BATCH = 25;
+const REQUESTS_AT_ONCE = 8;
 
 /** `name`: the chain id and the position of its URL, which is a secret. */
 function createTokenProvider(name: string, chainId: number, url: string, timeoutMs: number) {
@@ -243,6 +267,30 @@ function createTokenProvider(name: string, chainId: number, url: string, timeout
   const hasCode = async (contract: Address, at: object) =>
     parseHex('code', await rpc.call('eth_getCode', [contract, at])) !== '0x';
 
+  async function readBlock(number: number): Promise<TokenData> {
+    if (!isChainChecked) await requireChain();
+    const header = parseHeader(await rpc.call('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]), number);
+    if (header === null) throw new RpcError('refused', `no block ${number}`);
+    return { type: 'data', data: [header.hash, String(header.timestamp)] };
+  }
+
+  /** Null if Multicall3 cannot tell what the contract itself would return to each call. */
+  async function callAsOne(contract: Address, data: readonly string[], at: object): Promise<string[] | null> {
+    if (!contracts.has(MULTICALL3)) {
+      if (!(await hasCode(MULTICALL3, at))) return null;
+      contracts.add(MULTICALL3);
+    }
+    const answers: string[] = [];
+    for (const chunk of chunksOf(data, CALLS_OF_MULTICALL.most)) {
+      const tx = { to: MULTICALL3, data: encodeAggregate(contract, chunk), gas: CALLS_OF_MULTICALL.gas };
+      const result = await rpc.call('eth_call', [tx, at]).catch(nullIfRefused);
+      const words = result === null ? null : decodeAggregate(parseHex('return data', result), chunk.length);
+      if (words === null) return null;
+      answers.push(...words);
+    }
+    return answers;
+  }
+
   async function call(contract: Address, data: readonly string[], blockHash: Bytes32): Promise<TokenData> {
     const at = { blockHash, requireCanonical: true };
     // Once is enough: another chain does not have the block.
@@ -254,9 +302,13 @@ function createTokenProvider(name: string, chainId: number, url: string, timeout
       if (contracts.size >= MAX_CONTRACTS) contracts.clear();
       contracts.add(contract);
     }
+    const asOne = data.length <= BATCH ? null : await callAsOne(contract, data, at);
+    if (asOne !== null) return { type: 'data', data: asOne };
     const calls = data.map((one) => ({ method: 'eth_call', params: [{ to: contract, data: one, gas: GAS }, at] }));
     try {
-      const results = (await Promise.all(chunksOf(calls, BATCH).map(rpc.batch))).flat();
+      const results: unknown[] = [];
+      for (const batches of chunksOf(chunksOf(calls, BATCH), REQUESTS_AT_ONCE))
+        results.push(...(await Promise.all(batches.map(rpc.batch))).flat());
       const answers = results.map((result) => parseHex('return data', result));
       // The code may be younger than the block, or destroyed.
       if (answers.includes('0x') && !(await hasCode(contract, at))) return { type: 'no-code' };
@@ -273,6 +325,7 @@ function createTokenProvider(name: string, chainId: number, url: string, timeout
     name,
     /** By the monotonic clock: others are asked first until then. */
     unhealthyUntil: 0,
+    block: (number: number, ms: number): Promise<TokenData> => respondingWithin(ms, readBlock(number)),
     /** Throws if the provider fails, does not have the block, or the block is not on its canonical chain. */
     call: (contract: Address, data: readonly string[], blockHash: Bytes32, ms: number): Promise<TokenData> =>
       respondingWithin(ms, call(contract, data, blockHash)),

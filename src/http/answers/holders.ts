@@ -237,7 +237,7 @@ const UNAVAILABLE = {
   overloaded: 'Too many requests wait for the providers',
 } as const satisfies Record<Unavailable['cause'], string>;
 
-function unreadable(
+export function unreadable(
   read: NotAToken | Unavailable,
   {
     chainId,

@@ -53,13 +53,18 @@ export async function resolveExclusive(
 }
 
 /** The requested time, if the block of it may be a later one than the kept one that was found for it; otherwise null. */
-async function laterTime(store: Store, chainId: number, timestamp: number | undefined, block: number) {
+export async function laterTime(
+  store: Pick<Store, 'blockAt'>,
+  chainId: number,
+  timestamp: number | undefined,
+  block: number,
+) {
   if (timestamp === undefined) return null;
   const { number, next } = await store.blockAt(chainId, timestamp);
   return number === block && next === number + 1 ? null : timestamp;
 }
 
-const timeNotKept = (chainId: number, block: number) =>
+export const timeNotKept = (chainId: number, block: number) =>
   new Problem(
     'block-not-kept',
     `The index of chain ${chainId} has no timestamp of the requested block, and a delegation expires close to it. Use block=latest or block=finalized.`,

@@ -2,7 +2,7 @@
 
 import { fixedResponse } from '../../api/compressed-response.ts';
 import { openApiText, openApiYaml } from '../../api/openapi.ts';
-import type { Budget } from '../../api/operation.ts';
+import type { Budget, OperationBase } from '../../api/operation.ts';
 import { OPERATIONS, type Operation } from '../../api/operations.ts';
 import { Problem } from '../../api/problems.ts';
 import { nearest, parseQuery } from '../../api/query.ts';
@@ -26,6 +26,7 @@ import { answerHolders } from '../answers/holders.ts';
 import { answerList } from '../answers/list.ts';
 import { answerMcp } from '../answers/mcp.ts';
 import { answerHealth, answerNetworks, answerReady } from '../answers/status.ts';
+import { answerVotes } from '../answers/votes.ts';
 import { answerWalletBatch } from '../answers/wallet-batch.ts';
 import { answerWalletCsv } from '../answers/wallet-csv.ts';
 import { answerAnyList, answerCounterparts, answerHistory } from '../answers/wallet-pages.ts';
@@ -82,17 +83,30 @@ const HANDLERS: {
   history: answerHistory,
   batch: answerBatch,
   'wallet-batch': answerWalletBatch,
+  votes: answerVotes,
   networks: (_operation, { service }) => answerNetworks(service),
   health: () => answerHealth(),
   ready: (_operation, { service }) => answerReady(service),
   openapi: () => fixedResponse(openApi.json(), { headers: OPENAPI_HEADERS }),
 };
 
-function operationRoute<Kind extends Operation['kind']>(operation: OperationOf<Kind>): Route {
-  const { path, budget, method } = operation;
-  const handler = HANDLERS[operation.kind as Kind];
-  const takesBody = 'requestBody' in operation;
-  return { path, budget, methods: [method], takesBody, answer: (call) => handler(operation, call) };
+function answerOperation<Kind extends Operation['kind']>(operation: OperationOf<Kind>, call: Call) {
+  return HANDLERS[operation.kind as Kind](operation, call);
+}
+
+/** The operations of one path, which differ in their method. */
+function operationRoute([path, operations]: [string, readonly Operation[]]): Route {
+  const [first] = operations as [Operation];
+  const bases: readonly OperationBase[] = operations;
+  const maxUrlLength = bases.find((one) => one.maxUrlLength !== undefined)?.maxUrlLength;
+  return {
+    path,
+    budget: first.budget,
+    methods: operations.map(({ method }) => method),
+    takesBody: operations.some((one) => 'requestBody' in one),
+    ...(maxUrlLength === undefined ? {} : { maxUrlLength }),
+    answer: (call) => answerOperation(operations.find(({ method }) => method === call.request.method) ?? first, call),
+  };
 }
 
 const PAGE = { budget: 'page', methods: ['GET'], isPage: true } as const;
@@ -210,7 +224,7 @@ const REVOKE_ROUTE: Route = {
 };
 
 const ROUTES: readonly Route[] = [
-  ...OPERATIONS.map((operation) => operationRoute(operation)),
+  ...[...Map.groupBy(OPERATIONS, ({ path }) => path)].map(operationRoute),
   chargedPage('/', async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service)),
   chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
   REVOKE_ROUTE,
@@ -228,10 +242,14 @@ const ROUTES: readonly Route[] = [
 ];
 
 const EXACT = new Map(ROUTES.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
-/** Routes whose last segment is a parameter. */
+/** Routes whose last segments are parameters. */
 const TEMPLATES = ROUTES.filter(({ path }) => path.includes('{')).map((route) => {
-  const [prefix = '', name = ''] = route.path.split(/[{}]/);
-  return { route, prefix, name };
+  const prefix = route.path.slice(0, route.path.indexOf('{'));
+  const names = route.path
+    .slice(prefix.length)
+    .split('/')
+    .map((part) => part.slice(1, -1));
+  return { route, prefix, names };
 });
 
 const NO_PARAMS = {};
@@ -244,11 +262,21 @@ export interface Match {
 export function findRoute(path: string): Match | null {
   const route = EXACT.get(path);
   if (route !== undefined) return { route, path: NO_PARAMS };
-  for (const { route, prefix, name } of TEMPLATES) {
-    const value = path.startsWith(prefix) ? path.slice(prefix.length) : '';
-    if (value !== '' && !value.includes('/')) return { route, path: { [name]: value } };
+  for (const { route, prefix, names } of TEMPLATES) {
+    const values = path.startsWith(prefix) ? path.slice(prefix.length).split('/') : [];
+    if (values.length === names.length && !values.includes(''))
+      return { route, path: Object.fromEntries(names.map((name, at) => [name, decoded(values[at] as string)])) };
   }
   return null;
+}
+
+/** What cannot be decoded is refused by its parameter. */
+function decoded(value: string): string {
+  try {
+    return value.includes('%') ? decodeURIComponent(value) : value;
+  } catch {
+    return value;
+  }
 }
 
 /**

@@ -5,8 +5,8 @@
 import type { Address } from '../../registry/delegation.ts';
 import { countsAt, type ExclusiveClass } from '../../registry/exclusive.ts';
 import { neverGrants } from '../../registry/versions.ts';
-import type { Dialect, Engine, Param, Row } from '../engine.ts';
-import { requireBlockNumber } from '../errors.ts';
+import type { Dialect, Engine, Row } from '../engine.ts';
+import { requireBlockNumber, StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeHex, decodeNumber, decodeNumberOrNull, decodeRights, encodeHex, encodeRights } from '../rows/cells.ts';
 import { columns, namesOf, ofTable } from '../rows/columns.ts';
@@ -15,6 +15,7 @@ import { arrayParams, limited, once, params } from '../rows/sql.ts';
 import type { DetailedDelegation, Store } from '../store.ts';
 import { DETAILED } from './held-columns.ts';
 import { POSITION } from './list-scan.ts';
+import { createLookups, readBackwards } from './read-backwards.ts';
 import { createUnchanged } from './unchanged.ts';
 
 const VERSION = 2;
@@ -24,12 +25,6 @@ const OWN = ['first_block', 'first_log', 'until_block', 'to_addr', 'rights'] as 
 const ROW = columns('position', ...OWN, ...namesOf(DETAILED.expressions));
 const { col } = ROW;
 const decodeHeld = DETAILED.decoder(col);
-
-/** Nearly always the last grant of a class decides. */
-const FIRST_ROWS = 4;
-const MORE_ROWS = 1000;
-/** The most rows that are read without a break. */
-const MOST_ROWS = 1000;
 
 /**
  * Returns the last grants of a class that an owner made before a position, the last first, with those that did not hold: a read has a
@@ -66,25 +61,22 @@ const timeAround = (condition: string, order: string) => `CASE WHEN c.head_numbe
   (SELECT t.timestamp FROM block t WHERE t.chain = $1 AND t.number ${condition} $2 ORDER BY t.number ${order} LIMIT 1) END`;
 
 export function createExclusiveGrants(engine: Engine, hash: IndexHash): Store['exclusiveGrants'] {
-  const { readMany } = engine;
   const { col: state, readUnchanged } = createUnchanged(engine, {
     earliest: timeAround('<=', 'DESC'),
     // The head is kept in the chain's own row.
     latest: `COALESCE(${timeAround('>=', 'ASC')}, c.head_timestamp)`,
   });
-  /** The rows of each lookup. */
-  async function readRows(sql: string, shared: readonly Param[], lookups: readonly Param[][]): Promise<Row[][]> {
-    if (readMany === null) return Promise.all(lookups.map(async (one) => await engine.rows(sql, [...shared, ...one])));
-    const found = Map.groupBy(await readMany(sql, shared, lookups), (row) => decodeNumber(row[col.position]));
-    return lookups.map((_, turn) => found.get(turn) ?? []);
-  }
+  const readRows = createLookups(engine, col.position);
 
-  return async ({ chainId, at: pinned, owners, classes }) => {
+  return async ({ chainId, at: pinned, owners, classes, time }) => {
     requireBlockNumber(pinned.block);
     return readUnchanged(chainId, pinned, async (isHead, chain) => {
       const sql = exclusiveGrantsStatement(engine.dialect.name, isHead);
       // Before the first kept block, nothing was granted.
-      const earliest = decodeNumberOrNull(chain[state.earliest]) ?? 0;
+      const kept = [decodeNumberOrNull(chain[state.earliest]) ?? 0, decodeNumber(chain[state.latest])] as const;
+      if (time !== undefined && (time < kept[0] || time > kept[1]))
+        throw new StoreError('unavailable', `Block ${pinned.block} of chain ${chainId} cannot have time ${time}.`);
+      const [earliest, latest] = time === undefined ? kept : [time, time];
       const expiry = encodeRights(`0x${earliest.toString(16).padStart(10, '0')}`);
       const decode = (from: Address, { kind, contract, tokenId }: ExclusiveClass, row: Row) => {
         const [since, until] = [decodeNumber(row[col.since_block]), decodeNumberOrNull(row[col.until_block])];
@@ -96,42 +88,29 @@ export function createExclusiveGrants(engine: Engine, hash: IndexHash): Store['e
           row,
         );
       };
-      const grants: DetailedDelegation[][] = owners.map(() => []);
-      let read = 0;
-      let lookups = owners.flatMap((from, owner) =>
+      const lookups = owners.flatMap((from, owner) =>
         neverGrants(VERSION, from)
           ? []
           : classes.map((of) => ({ owner, from, of, before: [pinned.block + 1, 0, 0, 0] })),
       );
-      for (let limit = FIRST_ROWS; lookups.length > 0; limit = MORE_ROWS) {
-        const rest: typeof lookups = [];
-        for (let first = 0; first < lookups.length; first += MOST_ROWS / limit) {
-          // Other requests come between two steps.
-          if (first > 0 || limit > FIRST_ROWS) await new Promise(setImmediate);
-          const some = lookups.slice(first, first + MOST_ROWS / limit);
-          const cells = some.map(({ from, of, before }): Param[] => [
-            hash.cold(chainId, from),
-            ...encodeClass(of),
-            encodeHex(from),
-            ...before,
-          ]);
-          const found = await readRows(sql, [chainId, limit, expiry], cells);
-          for (const [turn, lookup] of some.entries()) {
-            const rows = found[turn] ?? [];
-            read += rows.length;
-            const deciding = rows
-              .values()
-              .map((row) => decode(lookup.from, lookup.of, row))
-              .find((one) => one !== null);
-            const last = rows.at(-1);
-            if (deciding) grants[lookup.owner]?.push(deciding);
-            else if (last !== undefined && rows.length === limit)
-              rest.push({ ...lookup, before: POSITION.map((name) => decodeNumber(last[col[name]])) });
-          }
-        }
-        lookups = rest;
-      }
-      return { earliest, latest: decodeNumber(chain[state.latest]), grants, read };
+      const { found, read } = await readBackwards(lookups, {
+        col,
+        rows: (some, limit) =>
+          readRows(
+            sql,
+            [chainId, limit, expiry],
+            some.map(({ from, of, before }) => [
+              hash.cold(chainId, from),
+              ...encodeClass(of),
+              encodeHex(from),
+              ...before,
+            ]),
+          ),
+        decode: ({ from, of }, row) => decode(from, of, row),
+      });
+      const grants: DetailedDelegation[][] = owners.map(() => []);
+      for (const [turn, { owner }] of lookups.entries()) grants[owner]?.push(...(found[turn] ? [found[turn]] : []));
+      return { earliest, latest, grants, read };
     });
   };
 }

@@ -17,6 +17,7 @@ import { DETAILED, JOINED, PLAIN } from './held-columns.ts';
 import { createHistory } from './history.ts';
 import { createList, decodedRows, packedRows } from './list.ts';
 import { createListNow } from './list-now.ts';
+import { createOwnerGrants } from './owner-grants.ts';
 import { createRevocationReads } from './revocations.ts';
 import { createStateReader } from './state-reader.ts';
 
@@ -50,6 +51,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
     exclusiveGrants: createExclusiveGrants(engine, hash),
+    ownerGrants: createOwnerGrants(engine, hash),
     exclusiveOwners: createExclusiveOwners(engine, hash),
     changes: createChanges(engine, hash),
     history: createHistory(engine, hash),

@@ -49,6 +49,7 @@ const halves = <Name extends string>(name: Name, index: Index, end = '') =>
  * - vault, delegate: one delegation, and the other wallets of a wallet by address
  * - pair: everything from one v1 wallet to another, which v1 can end with one log
  * - from, to: the list of a wallet, in its order
+ * - last: grants of one sort of a wallet, in the order of its list
  * - granted, received: what began of a wallet, in order; until_from, until_to: what ended
  * - since_contract, until_contract: what began and ended of a contract
  * - until: what ended on a chain
@@ -60,6 +61,8 @@ const INDEXES = {
   ...halves('pair', { columns: 'cold, hot', own: 'key', isV1: true }, ', until_block'),
   ...halves('from', { columns: `cold, ${LIST_ORDER}`, own: 'cold' }),
   ...halves('to', { columns: `hot, ${LIST_ORDER}`, own: 'hot' }),
+  // Statements that compare the version must not seem to repeat the condition.
+  ...halves('last', { columns: 'cold, key, first_block, first_log, since_block, since_log', own: 'version + 0' }),
   granted: { columns: 'cold, chain, since_block, since_log', own: 'since_block' },
   received: { columns: 'hot, chain, since_block, since_log', own: 'since_log' },
   until_from: { columns: `cold, ${END_ORDER}`, until: 'IS NOT NULL', own: 'until_log' },

@@ -2,6 +2,7 @@
 
 import type { Example } from '../../api/examples.ts';
 import { OPERATIONS, type Operation } from '../../api/operations.ts';
+import { VOTES_OPERATIONS } from '../../api/votes-operations.ts';
 import { html } from '../html.ts';
 
 /** Texts that name the origin that their reader uses are made once, with this in its place. No host has this name (RFC 6761). */
@@ -20,9 +21,12 @@ type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number]['id'];
 
 const SAMPLES = { sh: curlSample, ts: typeScriptSample, python: pythonSample };
 
-/** Null if the language has none: the client's types do not let a program send a request that is refused. */
-export const sampleOf = (language: SampleLanguage, example: Example): string | null =>
-  example.problem !== undefined && language !== 'sh' ? null : SAMPLES[language](example);
+/** Null if the language has none: the client's types do not let a program send a request that is refused, and votes are asked by others. */
+export function sampleOf(language: SampleLanguage, example: Example): string | null {
+  const isVote = VOTES_OPERATIONS.some(({ id }) => id === example.operation);
+  const hasNone = language !== 'sh' && (example.problem !== undefined || (isVote && language === 'ts'));
+  return hasNone ? null : SAMPLES[language](example);
+}
 
 export const indentedJson = (value: unknown): string =>
   JSON.stringify(value, null, typeof value === 'object' ? 2 : undefined);
