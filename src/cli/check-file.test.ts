@@ -56,12 +56,12 @@ for (const engine of ENGINES) {
       await store.close();
     });
 
-    const sources: readonly (readonly [string, (...args: string[]) => ReturnType<typeof runCommand>])[] = [
-      ['a store', (...args) => runCommand(['check', ...args, '--block', '102'], { DATABASE_URL: url })],
-      ['a service', (...args) => runCommand(['check', ...args, '--block', '102', '--url', served.url])],
-    ];
+    const onStore = (...args: string[]) => runCommand(['check', ...args, '--block', '102'], { DATABASE_URL: url });
+    const onService = (...args: string[]) => runCommand(['check', ...args, '--block', '102', '--url', served.url]);
+    const sources = [['a store', onStore] as const, ['a service', onService] as const];
 
-    for (const [source, check] of sources) {
+    // A service asks its store in the same way on both engines.
+    for (const [source, check] of engine === ENGINES[0] ? sources : sources.slice(0, 1)) {
       test(`a v1 check on a chain without v1 is an error of its row, from ${source}`, async () => {
         const single = await check('--from', COLD, '--to', HOT, '--v1', '--chain', '8453');
         expect([single.code, single.stderr]).toEqual([2, '--chain 8453 has no v1 registry\n']);
@@ -129,11 +129,11 @@ for (const engine of ENGINES) {
         expect([column.code, answersOf(column.stdout)]).toEqual([0, TEXTS.map(() => ['true', ''])]);
         for (const text of TEXTS) {
           expect([text, (await check('--from', COLD, '--to', HOT, '--rights', text)).code]).toEqual([text, 0]);
-          for (const rows of [`from,to\n${PAIR}\n`, `from,to,type\n${PAIR},all\n`]) {
-            const option = await check('--csv', fileOf(rows), '--rights', text);
-            expect([text, option.code, answersOf(option.stdout)]).toEqual([text, 0, [['true', '']]]);
-          }
+          const option = await check('--csv', fileOf(`from,to\n${PAIR}\n`), '--rights', text);
+          expect([text, option.code, answersOf(option.stdout)]).toEqual([text, 0, [['true', '']]]);
         }
+        const typed = await check('--csv', fileOf(`from,to,type\n${PAIR},all\n`), '--rights', TEXTS[1] as string);
+        expect([typed.code, answersOf(typed.stdout)]).toEqual([0, [['true', '']]]);
       });
 
       test(`invalid UTF-8 is an error of its row, and errors quote the input unchanged, from ${source}`, async () => {
