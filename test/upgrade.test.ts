@@ -7,7 +7,7 @@ import { SQL } from 'bun';
 import { openAccounts } from '../src/accounts/accounts.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { StoreError } from '../src/store/errors.ts';
-import { fenced, type MigrationStep, migrateTables, type Schema } from '../src/store/migrate.ts';
+import { fenced, type MigrationStep, migrateTables, type Schema, schemaVersion } from '../src/store/migrate.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
 import { ENGINES } from './support/engines.ts';
@@ -20,6 +20,14 @@ const FIRST: Schema = { table: 'part_version', what: 'part', migrations: [() => 
 
 for (const engine of ENGINES) {
   describe(`an upgrade on ${engine.name}`, () => {
+    test('a database that cannot be read is not taken for an empty one', async () => {
+      const opened = await openEngine(await engine.fresh(), {});
+      expect(await schemaVersion(opened, FIRST)).toBe(0);
+      await migrateTables(opened, FIRST);
+      await expect(schemaVersion(opened, { table: 'part' })).rejects.toThrow('version');
+      await opened.close();
+    });
+
     test('every step is reported, and all of them are done or none', async () => {
       const url = await engine.fresh();
       const opened = await openEngine(url, {});

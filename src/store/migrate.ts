@@ -73,7 +73,7 @@ export async function schemaVersion(engine: Pick<Engine, 'rows'>, { table }: Pic
     return Number(row?.[0] ?? 0);
   } catch (error) {
     // SQLite's message, then PostgreSQL's.
-    if (/no such table|does not exist/.test((error as Error).message)) return 0;
+    if (/no such table|relation \S+ does not exist/.test((error as Error).message)) return 0;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // The audit: what it finds and repairs, which provider it blames, and how many calls a quiet chain costs.
 
 import { describe, expect, test } from 'bun:test';
-import { type FakeNode, withoutProofs } from '../../../test/support/fake-node.ts';
+import { type FakeNode, Refusal, withoutProofs } from '../../../test/support/fake-node.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
 import { WALLETS } from '../../../test/support/wallets.ts';
 import { createWorld, FIRST } from '../../../test/support/world.ts';
@@ -145,6 +145,21 @@ describe('the audit of answers', () => {
     },
   );
 
+  test('a provider that takes one block a call settles them too', async () => {
+    const { world, node } = await withGaps(2);
+    const { follower, store } = world.one;
+    expect((await follower.auditAnswers(everything))?.wrong.length).toBeGreaterThan(0);
+    node.fault = ({ method, params: [filter] }, honest) => {
+      if (method === 'eth_getLogs' && filter.blockHash === undefined && filter.fromBlock !== filter.toBlock)
+        throw new Refusal(-32_005, 'block range is too large');
+      return honest();
+    };
+    await world.rest(12);
+    expect(await world.expectRight()).toBeNull();
+    expect((await store.chain(1))?.disputes).toEqual([]);
+    await world.close();
+  });
+
   test('wallets stay disputed while comparing all blocks does not settle it, over a restart too', async () => {
     const world = await createWorld({ blocks: 120 });
     const [node] = world.nodes as [FakeNode];
@@ -192,6 +207,27 @@ describe('the audit of answers', () => {
     world.one.restart();
     await world.one.catchUp();
     expect((await store.chain(1))?.disputes).toEqual([]);
+    await world.close();
+  });
+
+  test('behind the last log, answers are drawn from the first', async () => {
+    const world = await createWorld({ blocks: 120 });
+    await world.one.catchUp();
+    const { follower, store } = world.one;
+    const [first] = await store.logs(1, { from: FIRST, to: FIRST + 200, limit: 1 });
+    const early = Object.create(store, {
+      logs: { value: async (_: number, { from }: { from: number }) => (from > FIRST ? [] : [first]) },
+    });
+    const auditor = createAuditor(
+      follower,
+      MAINNET,
+      early,
+      () => world.one.clock,
+      () => 0.9,
+    );
+    world.one.clock += 301_000;
+    await auditor.run();
+    expect(auditor.done.compared).toBeGreaterThan(0);
     await world.close();
   });
 
