@@ -543,6 +543,38 @@ describe('many streams that catch up at once', () => {
     streams.stop();
   });
 
+  test('ask a store that does not answer once, however long it takes', async () => {
+    let asked = 0;
+    const answering = Promise.withResolvers<never[]>();
+    const silent: Store = {
+      ...store,
+      chains() {
+        asked++;
+        return answering.promise;
+      },
+    };
+    const streams = createChangeStreams({ perAddress: 10, perKey: 10 }, TIMES);
+    const service = serviceOf(silent, NOW, { streams });
+    const feed = { chainIds: [], isFinal: false, filter: {}, mode: 'number' } as const;
+    streams.open(
+      { feed, identity: '', cursor: new Map(), start: 'head' },
+      { service, caller: { id: 'one', hasKey: true }, failed: { id: '', route: '' }, setIdleTimeout() {} },
+    );
+    // As many turns of a timer of the same length: the same process runs both.
+    await new Promise<void>((resolve) => {
+      let turns = 0;
+      const timer = setInterval(() => {
+        if (++turns < 10) return;
+        clearInterval(timer);
+        resolve();
+      }, TIMES.pollMs);
+    });
+    expect(asked).toBe(1);
+    answering.resolve([]);
+    await eventually('the next poll', async () => asked > 1);
+    streams.stop();
+  });
+
   test('are 10,000 at most without a key, and as many with one', () => {
     const streams = createChangeStreams({ perAddress: 20_000, perKey: 20_000 }, TIMES);
     const service = serviceOf(store, NOW, { streams });

@@ -32,3 +32,23 @@ test('a node that refuses a block hash is asked by number, and one that fails or
     await fake.stop();
   }
 });
+
+test('a call by number counts only if the number is the block both before and after', async () => {
+  const maker = createChainMaker(100);
+  const [block, other] = [maker.block(null, []), maker.block(null, [])];
+  for (const [before, after] of [
+    [other, block],
+    [block, other],
+  ] as const) {
+    const fake = startFakeNode([before], 'process');
+    const node = createNode(createRpc(fake.url));
+    fake.fault = ({ method, params }, honest) => {
+      if (method !== 'eth_call') return honest();
+      if (typeof params[1] === 'object') throw new Refusal(-32_602, 'invalid argument 1: cannot unmarshal object');
+      fake.chain = [after];
+      return '0x1';
+    };
+    await expect(node.ethCall(`0x${'1'.repeat(40)}`, ['0x'], block)).rejects.toThrow('hash of block 100');
+    await fake.stop();
+  }
+});
