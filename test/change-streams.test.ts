@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { createChangeStreams } from '../src/http/answers/change-streams.ts';
 import type { ServerOptions } from '../src/http/server/server.ts';
 import { MAX_WAITING } from '../src/http/wire/event-stream.ts';
+import { checksummed } from '../src/registry/checksum.ts';
 import { NETWORKS } from '../src/registry/network.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
@@ -12,7 +13,7 @@ import { newChain } from './support/chain.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { applyEntries, type FeedEntryJson } from './support/feed-reader.ts';
-import { address, block, COLD, ended, granted, HOT, timeOf } from './support/fixtures.ts';
+import { address, block, COLD, CONTRACT, ended, granted, HOT, timeOf } from './support/fixtures.ts';
 import { createRandom } from './support/random.ts';
 import { serviceOf, serving } from './support/serving.ts';
 
@@ -168,6 +169,16 @@ for (const engine of ENGINES) {
       const events = await reader.received(5);
       expect(typesOf(events).slice(3)).toEqual(['undo', 'began']);
       expect(events[3]?.data).toMatchObject({ chainId: chain.chainId, block: { number: 118 } });
+    });
+
+    test('of several filters all must match, also for what is sent as it comes', async () => {
+      const chain = await chainWithPast();
+      const { url } = serve([chain.chainId]);
+      const reader = await open(url, `chainId=${chain.chainId}&from=${COLD}&contract=${CONTRACT}&start=head`);
+      await caughtUp(reader);
+      await chain.add([block(119, [granted('CONTRACT', { contract: address(8) }), granted('CONTRACT')])]);
+      const [event] = await reader.received(1);
+      expect(event?.data).toMatchObject({ delegation: { contract: checksummed(CONTRACT) } });
     });
 
     test('resumes after any event: nothing is sent twice, nothing is missed', async () => {
