@@ -68,9 +68,8 @@ export function stateRootOf(header: unknown, { number, hash, timestamp }: Proven
   };
   field(LEAST_FIELDS - 1);
   const time = numberOf(field(TIME));
-  if (String(numberOf(field(NUMBER))) !== String(number))
-    throw new ProofError('block', `The header is not of block ${number}`);
-  if (String(time > MOST_SECONDS ? time / 1000n : time) !== String(timestamp))
+  if (Number(numberOf(field(NUMBER))) !== number) throw new ProofError('block', `The header is not of block ${number}`);
+  if (Number(time > MOST_SECONDS ? time / 1000n : time) !== timestamp)
     throw new ProofError('block', `The block is not of the time ${timestamp}`);
   return hexOf(field(STATE_ROOT));
 }
@@ -139,6 +138,14 @@ function objectIn(value: unknown, what: string): Readonly<Record<string, unknown
   return value as Readonly<Record<string, unknown>>;
 }
 
+/** Whether a result says what is proven: an amount may be a text, or a number that has all digits. */
+export const isResult = (result: unknown, proven: boolean | bigint): boolean =>
+  result === proven ||
+  (typeof proven === 'bigint' &&
+    (typeof result === 'string'
+      ? result === String(proven)
+      : Number.isSafeInteger(result) && BigInt(result as number) === proven));
+
 /** Throws a `ProofError` unless the answer is the one of the block with the trusted hash. Returns the result. */
 export function verifyAnswer(question: Question | AnyQuestion, answer: unknown, trusted: Bytes32): boolean | bigint {
   const { result, block, header, proofs } = objectIn(answer, 'answer');
@@ -150,8 +157,6 @@ export function verifyAnswer(question: Question | AnyQuestion, answer: unknown, 
   const proven = provenAnswer(question, stateRoot, proofs);
   if (typeof result === 'number' && !Number.isSafeInteger(result))
     throw new ProofError('format', 'The result has lost digits: ask with numbers=string');
-  const isSame =
-    typeof proven === 'bigint' ? typeof result !== 'boolean' && String(result) === String(proven) : result === proven;
-  if (!isSame) throw new ProofError('result', `The result is ${result}, but ${proven} is proven`);
+  if (!isResult(result, proven)) throw new ProofError('result', `The result is ${result}, but ${proven} is proven`);
   return proven;
 }

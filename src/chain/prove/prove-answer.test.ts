@@ -3,18 +3,21 @@
 import { describe, expect, test } from 'bun:test';
 import { createRandom } from '../../../test/support/random.ts';
 import { RECORDED_ANSWERS, type RecordedAnswer } from '../../../test/support/recorded-proofs.ts';
+import { type SimulatedAnswer, simulatedAnswers } from '../../../test/support/simulated-proofs.ts';
 import { ProofError, verifyAnswer } from '../../proof/answer-proof.ts';
 import { ADDRESSES } from '../../registry/addresses.ts';
-import type { Bytes32 } from '../../registry/delegation.ts';
+import { type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
 import type { Node } from '../rpc/node.ts';
 import { proveAnswer } from './prove-answer.ts';
 
-const made = await Promise.all(
-  RECORDED_ANSWERS.map(async ({ node, block, question, result }) => {
-    const { proof, result: proven } = await proveAnswer(node, block, question);
-    return { question, result, proven, block, answer: { result, block, ...proof } };
-  }),
-);
+const prove = ({ node, block, question, result }: RecordedAnswer | SimulatedAnswer) =>
+  proveAnswer(node, block, question).then(({ proof, result: proven }) => {
+    return { question, result: result ?? proven, proven, block, answer: { result: proven, block, ...proof } };
+  });
+const recorded = await Promise.all(RECORDED_ANSWERS.map(prove));
+/** Of another chain, and of both registries too. */
+const simulated = await Promise.all(simulatedAnswers(38, 12).map(prove));
+const made = [...recorded, ...simulated];
 
 test('every recorded answer is proven by the recorded words, and verified', () => {
   for (const { question, result, proven, block, answer } of made) {
@@ -22,10 +25,11 @@ test('every recorded answer is proven by the recorded words, and verified', () =
     expect(verifyAnswer(question, answer, block.hash)).toBe(result);
     expect(verifyAnswer(question, JSON.parse(jsonText(answer)), block.hash)).toBe(result);
   }
-  expect(made.length).toBe(117);
-  expect(new Set(made.map(({ question, result }) => `${question.version} ${question.scope} ${!!result}`)).size).toBe(
-    16,
-  );
+  expect(recorded.length).toBe(117);
+  expect(new Set(simulated.map(({ question, result }) => `${question.version} ${!!result}`)).size).toBe(6);
+  expect(
+    new Set(recorded.map(({ question, result }) => `${question.version} ${question.scope} ${!!result}`)).size,
+  ).toBe(16);
 });
 
 /** As it comes over the wire. */
@@ -126,7 +130,7 @@ describe('an answer is refused', () => {
     const texts = made.map(({ answer }) => jsonText(answer));
     const tried = new Map<string, number>();
     const accepted: string[] = [];
-    for (let turn = 0; turn < wanted; turn++) {
+    for (let left = wanted; left > 0; ) {
       const at = below(made.length);
       const { question, block } = made[at] as (typeof made)[number];
       const text = texts[at] as string;
@@ -135,6 +139,7 @@ describe('an answer is refused', () => {
       const asked = { ...question } as Record<string, unknown>;
       change({ answer, asked, other: JSON.parse(pick(texts)) as Wire, random, below, pick });
       if (jsonText(answer) === text && Bun.deepEquals(asked, question)) continue;
+      left--;
       tried.set(kind, (tried.get(kind) ?? 0) + 1);
       if (stepOf(() => verifyAnswer(asked as never, answer, block.hash)) === 'accepted') accepted.push(kind);
     }
@@ -148,7 +153,12 @@ interface Wire {
   result: unknown;
   block: Record<string, unknown>;
   header: string;
-  proofs: { accountProof: string[]; storageProof: { key: string; value: string; proof: string[]; means: string }[] }[];
+  proofs: {
+    registry: number;
+    address: string;
+    accountProof: string[];
+    storageProof: { key: string; value: string; proof: string[]; means: string }[];
+  }[];
 }
 
 interface Tampering {
@@ -178,8 +188,21 @@ function reorder(list: unknown[], { below, pick }: Tampering): void {
   ])();
 }
 
+/** Leaves out the last ones, or adds some. */
+function resize(list: string[], { below, pick }: Tampering): void {
+  if (pick([true, false])) list.splice(below(list.length));
+  else list.push(...Array.from({ length: 1 + below(3) }, () => pick([...list, '0x', '0x80', '0xc0'])));
+}
+
 const wordOf = ({ answer, pick }: Tampering) => pick(pick(answer.proofs).storageProof);
 const WALLET = `0x${'5a'.repeat(20)}`;
+const OTHER_REGISTRIES = [
+  { registry: 1 },
+  { registry: 2 },
+  { address: ADDRESSES[1] },
+  { address: ADDRESSES[2] },
+  { address: WALLET },
+];
 
 const CHANGES: readonly (readonly [kind: string, change: (how: Tampering) => void])[] = [
   ['header', (how) => Object.assign(how.answer, { header: digit(how.answer.header, how) })],
@@ -202,11 +225,28 @@ const CHANGES: readonly (readonly [kind: string, change: (how: Tampering) => voi
     },
   ],
   ['storage nodes', (how) => reorder(wordOf(how).proof, how)],
+  ['length of a list', (how) => resize(how.pick([how.pick(how.answer.proofs).accountProof, wordOf(how).proof]), how)],
+  [
+    'no by a missing node',
+    (how) => {
+      const { proofs, result } = how.answer;
+      Object.assign(how.answer, { result: typeof result === 'boolean' ? false : '0' });
+      const isAccount = how.below(4) === 0;
+      if (isAccount) resize(how.pick(proofs).accountProof, how);
+      for (const { storageProof } of proofs)
+        for (const word of storageProof) {
+          word.value = '0x0';
+          if (!isAccount) word.proof.splice(how.below(word.proof.length));
+        }
+    },
+  ],
   ['key', (how) => Object.assign(wordOf(how), { key: digit(wordOf(how).key, how) })],
   ['value', (how) => Object.assign(wordOf(how), { value: digit(`0x${wordOf(how).value.slice(2)}0`, how) })],
   ['explanation', (how) => Object.assign(wordOf(how), { means: wordOf(how).means })],
   ['words', (how) => reorder(how.pick(how.answer.proofs).storageProof, how)],
   ['registries', (how) => reorder(how.answer.proofs, how)],
+  ['registry of a proof', (how) => Object.assign(how.pick(how.answer.proofs), how.pick(OTHER_REGISTRIES))],
+  ['answer of another block or chain', ({ answer, other }) => Object.assign(answer, other)],
   ['another proof', ({ answer, other }) => Object.assign(answer, { proofs: other.proofs })],
   ['word of another proof', (how) => Object.assign(wordOf(how), how.pick(how.pick(how.other.proofs).storageProof))],
   [
@@ -219,9 +259,25 @@ const CHANGES: readonly (readonly [kind: string, change: (how: Tampering) => voi
       Object.assign(answer, { result: pick([true, false, '0', '1', 7, null, `${2n ** 256n - 1n}`]) }),
   ],
   [
+    'type of a value',
+    ({ answer, pick }) => {
+      const of = pick<object>([answer, answer.block, ...answer.proofs, ...pick(answer.proofs).storageProof]);
+      const [name, value] = pick(Object.entries(of));
+      const wrapped = pick([[value], { toString: () => String(value) }, null]);
+      Object.assign(of, { [name]: typeof value === 'number' && pick([true, false]) ? String(value) : wrapped });
+    },
+  ],
+  [
     'wallets',
     ({ asked, pick }) =>
       void Object.assign(asked, pick([{ from: asked['to'], to: asked['from'] }, { from: WALLET }, { to: WALLET }])),
+  ],
+  [
+    'registry asked',
+    ({ asked, pick }) => {
+      asked['version'] = pick([1, 2, 'any'].filter((one) => one !== asked['version']));
+      if (asked['version'] !== 1) asked['rights'] ??= NO_RIGHTS;
+    },
   ],
   ['contract', ({ asked }) => 'contract' in asked && Object.assign(asked, { contract: WALLET })],
   ['token', ({ asked }) => 'tokenId' in asked && Object.assign(asked, { tokenId: (asked['tokenId'] as bigint) + 1n })],
