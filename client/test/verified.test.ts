@@ -2,6 +2,7 @@
 
 import { beforeAll, expect, test } from 'bun:test';
 import { proveAnswer } from '../../src/chain/prove/prove-answer.ts';
+import type { ProvenBlock } from '../../src/proof/answer-proof.ts';
 import { simulatedAnswers } from '../../test/support/simulated-proofs.ts';
 import { createClient } from '../src/client.ts';
 import type { ClaimedBlock } from '../src/context.ts';
@@ -10,14 +11,14 @@ import { Unproven } from '../src/errors.ts';
 /** What a service could send, and the question. */
 let from: string;
 let to: string;
-let body: { result: boolean; block: ClaimedBlock; header: string; proofs: unknown };
+let body: { result: boolean; block: ProvenBlock; header: string; proofs: unknown };
 beforeAll(async () => {
   const found = simulatedAnswers(7, 200).find(({ question: { version, scope } }) => version === 2 && scope === 'all');
   if (found === undefined) throw new Error('nothing to prove');
   const { node, block, question } = found;
   const { proof, result } = await proveAnswer(node, block, { ...question, rights: `0x${'0'.repeat(64)}` } as never);
   ({ from, to } = question);
-  body = { result: result as boolean, block: block as never, ...proof };
+  body = { result: result as boolean, ...proof };
 });
 
 const asked: ClaimedBlock[] = [];
