@@ -19,7 +19,7 @@ const prove = ({ node, block, question, result }: RecordedAnswer | SimulatedAnsw
   });
 const recorded = await Promise.all(RECORDED_ANSWERS.map(prove));
 /** Of another chain, and of both registries too. */
-const simulated = await Promise.all(simulatedAnswers(38, 6).map(prove));
+const simulated = await Promise.all(simulatedAnswers(38, 10).map(prove));
 const made = [...recorded, ...simulated];
 
 test('every recorded answer is proven by the recorded words, and verified', () => {
@@ -121,13 +121,14 @@ describe('an answer is refused', () => {
 
   test('to any question but its own', () => {
     let asked = 0;
-    for (const { answer, block, question } of made)
+    const every2nd = made.filter((_, at) => at % 2 === 0);
+    for (const { answer, block, question } of every2nd)
       for (const { question: other } of made) {
         if (Bun.deepEquals(other, question)) continue;
         expect(stepOf(() => verifyAnswer(other, answer, block.hash))).not.toBe('accepted');
         asked++;
       }
-    expect(asked).toBeGreaterThan(10_000);
+    expect(asked).toBeGreaterThan(9000);
   });
 
   /** TAMPERED=1000000 tries more. */
