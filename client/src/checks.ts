@@ -55,24 +55,27 @@ export function createChecks(context: Context): { check: Checks; explain: Explai
     const wallets = version === 1 ? { delegate: to, vault: from } : { to, from };
     const path = `/registry/${version === 'any' ? version : `v${version}`}/check/${scope}`;
     const all = { ...wallets, ...rest, numbers: 'string' };
-    if (how['explain'] === undefined) {
-      if (context.verify === undefined) return context.send(path, all, call, (body) => readResult(scope, body));
-      const answer = await context.send(path, { ...all, proof: 'true' }, call, readProven);
-      return verified(context.verify, { ...params, check: scope, version } as AskedQuestion, answer);
-    }
-    const explained = await context.send(path, { ...all, ...how }, call, (body) => {
-      const { result, delegations, block } = body as Explained<Scope>;
-      return {
-        result: readResult(scope, result),
-        delegations: delegations.map((one) => toDelegation(version, one)),
-        block: readBlock(block),
-      };
-    });
-    if (context.verify === undefined) return explained;
-    const { timestamp: _, ...same } = query as Params;
-    const proven = await ask(scope, { ...same, version, block: explained.block.number }, {});
-    if (proven !== explained.result)
-      throw new Unproven('result', `The answer is ${explained.result}, but ${proven} is proven`);
+    const { verify } = context;
+    const isExplained = how['explain'] !== undefined;
+    if (verify === undefined && !isExplained) return context.send(path, all, call, (body) => readResult(scope, body));
+    const explained = isExplained
+      ? await context.send(path, { ...all, ...how }, call, (body) => {
+          const { result, delegations, block } = body as Explained<Scope>;
+          return {
+            result: readResult(scope, result),
+            delegations: delegations.map((one) => toDelegation(version, one)),
+            block: readBlock(block),
+          };
+        })
+      : undefined;
+    if (verify === undefined) return explained;
+    const at = explained && { block: explained.block.number, timestamp: undefined };
+    const answer = await context.send(path, { ...all, ...at, proof: 'true' }, call, readProven);
+    const proven = await verified(verify, { ...params, check: scope, version } as AskedQuestion, answer);
+    if (explained === undefined) return proven;
+    const { block, result } = explained;
+    if (proven !== result || answer.block.hash !== block.hash)
+      throw new Unproven('result', `The answer is ${result}, but ${proven} is proven at ${answer.block.hash}`);
     return explained;
   };
   const each = (how: Params) =>
@@ -145,7 +148,7 @@ export function createCheckMany(context: Context): CheckMany {
       await Promise.all(
         questions.map((question, index) => {
           const answer = answers[index] as Batch['answers'][number];
-          const asked = { ...question, chainId: chainOf(question) } as AskedQuestion;
+          const asked = { ...question, ...asOf, chainId: chainOf(question) } as AskedQuestion;
           return 'problem' in answer ? undefined : verified(verify, asked, readProven(answer));
         }),
       );

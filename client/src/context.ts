@@ -3,7 +3,7 @@
 import type { Operations } from './api.ts';
 import type { CallOptions, Params, Send } from './request.ts';
 
-type PointInTime = Pick<Operations['checkAllAny']['params'], 'block' | 'timestamp'>;
+export type PointInTime = Pick<Operations['checkAllAny']['params'], 'block' | 'timestamp'>;
 
 /** The chain and the point in time of calls that do not name their own. */
 export interface Defaults extends PointInTime {
@@ -14,6 +14,8 @@ export interface Defaults extends PointInTime {
 export interface Verification {
   /** The hash of a block, from a source that you trust, such as your own node. */
   readonly blockHash: (block: ClaimedBlock) => string | Promise<string>;
+  /** Seconds that the block of an answer as of `latest` may be old; 3,600 by default. An older state is proven as well as the newest. */
+  readonly maxAge?: number | undefined;
 }
 
 /** The block of an answer, as the service names it. */

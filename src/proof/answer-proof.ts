@@ -48,10 +48,10 @@ export class ProofError extends Error {
   }
 }
 
-/** The place of each field in a header. */
-const [STATE_ROOT, NUMBER, TIME] = [3, 8, 11];
-/** Fields of the oldest headers. */
+/** The places of the state root, the number and the time in a header: it has at least 15 fields, or 10 on Celo before it was a rollup. */
+const PLACES = [3, 8, 11] as const;
 const LEAST_FIELDS = 15;
+const [FIELDS_OF_CELO, PLACES_OF_CELO] = [10, [2, 6, 8]] as const;
 /** Some chains hash the time in milliseconds. */
 const MOST_SECONDS = 10n ** 11n;
 
@@ -60,19 +60,21 @@ export function stateRootOf(header: unknown, { number, hash, timestamp }: Proven
   if (hash !== trusted) throw new ProofError('block', `The answer is as of another block: ${hash}, not ${trusted}`);
   const bytes = bytesIn(header, 'header');
   if (keccak(bytes) !== hash) throw new ProofError('header', `The header does not hash to ${hash}`);
-  const fields = decodeRlp(bytes);
+  const decoded = decodeRlp(bytes);
+  const fields = decoded instanceof Uint8Array ? [] : (decoded ?? []);
+  const isOfCelo = fields.length === FIELDS_OF_CELO;
   const field = (at: number) => {
-    const found = fields instanceof Uint8Array ? null : fields?.[at];
+    const found = isOfCelo || fields.length >= LEAST_FIELDS ? fields[at] : null;
     if (!(found instanceof Uint8Array)) throw new ProofError('header', 'The header has another form');
     return found;
   };
-  field(LEAST_FIELDS - 1);
-  const time = numberOf(field(TIME));
-  if (String(numberOf(field(NUMBER))) !== String(number))
+  const [rootAt, numberAt, timeAt] = isOfCelo ? PLACES_OF_CELO : PLACES;
+  const time = numberOf(field(timeAt));
+  if (Number(numberOf(field(numberAt))) !== number)
     throw new ProofError('block', `The header is not of block ${number}`);
-  if (String(time > MOST_SECONDS ? time / 1000n : time) !== String(timestamp))
+  if (Number(time > MOST_SECONDS ? time / 1000n : time) !== timestamp)
     throw new ProofError('block', `The block is not of the time ${timestamp}`);
-  return hexOf(field(STATE_ROOT));
+  return hexOf(field(rootAt));
 }
 
 /** The result that the proofs show. Throws a `ProofError`. */
@@ -139,6 +141,14 @@ function objectIn(value: unknown, what: string): Readonly<Record<string, unknown
   return value as Readonly<Record<string, unknown>>;
 }
 
+/** Whether a result says what is proven: an amount may be a text, or a number that has all digits. */
+export const isResult = (result: unknown, proven: boolean | bigint): boolean =>
+  result === proven ||
+  (typeof proven === 'bigint' &&
+    (typeof result === 'string'
+      ? result === String(proven)
+      : Number.isSafeInteger(result) && BigInt(result as number) === proven));
+
 /** Throws a `ProofError` unless the answer is the one of the block with the trusted hash. Returns the result. */
 export function verifyAnswer(question: Question | AnyQuestion, answer: unknown, trusted: Bytes32): boolean | bigint {
   const { result, block, header, proofs } = objectIn(answer, 'answer');
@@ -150,8 +160,6 @@ export function verifyAnswer(question: Question | AnyQuestion, answer: unknown, 
   const proven = provenAnswer(question, stateRoot, proofs);
   if (typeof result === 'number' && !Number.isSafeInteger(result))
     throw new ProofError('format', 'The result has lost digits: ask with numbers=string');
-  const isSame =
-    typeof proven === 'bigint' ? typeof result !== 'boolean' && String(result) === String(proven) : result === proven;
-  if (!isSame) throw new ProofError('result', `The result is ${result}, but ${proven} is proven`);
+  if (!isResult(result, proven)) throw new ProofError('result', `The result is ${result}, but ${proven} is proven`);
   return proven;
 }

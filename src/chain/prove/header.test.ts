@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import vectors from '../../../test/vectors/headers.json' with { type: 'json' };
+import { stateRootOf } from '../../proof/answer-proof.ts';
 import { encodeRlp, toQuantity } from '../../proof/rlp.ts';
+import { hexOf } from '../../registry/bytes.ts';
+import type { Bytes32 } from '../../registry/delegation.ts';
 import { keccak } from '../../registry/keccak.ts';
 import type { Json } from '../rpc/node.ts';
 import { encodeHeader } from './header.ts';
@@ -11,6 +14,19 @@ test.each(vectors.map((one) => [`${one.chain} ${one.number}`, one] as const))(
     expect(encodeHeader(header as Json) !== null).toBe(expected !== false);
   },
 );
+
+test('whoever has the hash alone finds the state in each of them', () => {
+  let found = 0;
+  for (const { header, chain } of vectors) {
+    const rlp = encodeHeader(header as Json);
+    if (rlp === null) continue;
+    const { number, hash, timestamp, stateRoot } = header as Record<string, string>;
+    const block = { number: Number(number), hash: hash as Bytes32, timestamp: Number(timestamp) };
+    expect([chain, stateRootOf(hexOf(rlp), block, block.hash)]).toEqual([chain, stateRoot as Bytes32]);
+    found++;
+  }
+  expect(found).toBeGreaterThan(20);
+});
 
 describe('extra data', () => {
   const [root, empty] = [`0x${'11'.repeat(32)}`, new Uint8Array(32)];

@@ -1,6 +1,13 @@
 // Makes the proof of an answer from what a node returns. The node is not believed: what does not lead to the block's hash is refused.
 
-import { ProofError, provenAnswer, type RegistryProof, type StorageProof } from '../../proof/answer-proof.ts';
+import {
+  ProofError,
+  type ProvenBlock,
+  provenAnswer,
+  type RegistryProof,
+  type StorageProof,
+  stateRootOf,
+} from '../../proof/answer-proof.ts';
 import { ADDRESSES } from '../../registry/addresses.ts';
 import { hexOf } from '../../registry/bytes.ts';
 import { type AnyQuestion, partsOf, type Question } from '../../registry/check.ts';
@@ -12,6 +19,8 @@ import { fetchProven, requireRoots } from './block.ts';
 
 /** What an answer needs to be verified against the hash of its block. */
 export interface AnswerProof {
+  /** With the time of its header. */
+  readonly block: ProvenBlock;
   /** The encoded header. */
   readonly header: string;
   readonly proofs: readonly RegistryProof[];
@@ -21,10 +30,12 @@ export interface AnswerProof {
 export async function proveAnswer(node: Node, block: BlockId, question: Question | AnyQuestion) {
   const header = await fetchProven(node, block.hash);
   if (header === null) throw new Lagging(`the provider does not have block ${block.number}`);
-  const { state, rlp } = requireRoots(header);
+  const { number, hash, timestamp } = header;
   const proofs = await Promise.all(partsOf(question).map((part) => fetchProof(node, block, part)));
+  const proof: AnswerProof = { block: { number, hash, timestamp }, header: hexOf(requireRoots(header).rlp), proofs };
   try {
-    return { proof: { header: hexOf(rlp), proofs }, result: provenAnswer(question, state, proofs) };
+    // As callers do it, from the hash alone.
+    return { proof, result: provenAnswer(question, stateRootOf(proof.header, proof.block, block.hash), proofs) };
   } catch (error) {
     throw error instanceof ProofError ? new Untrusted(`block ${block.number}: ${error.message}`) : error;
   }

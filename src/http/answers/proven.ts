@@ -64,7 +64,7 @@ export async function provenText(
       { retryAfter: DISPUTED_SECONDS, fields: { chainId, since: Math.floor(service.now()) } },
     );
   }
-  return PROVEN({ value, block: kept, ...found.proof }, { mode });
+  return PROVEN({ value, ...found.proof }, { mode });
 }
 
 function requireKept(chainId: number, { number, hash, timestamp }: AnswerBlock): ProvenBlock {
@@ -78,7 +78,6 @@ function requireKept(chainId: number, { number, hash, timestamp }: AnswerBlock):
 
 interface Proven extends AnswerProof {
   readonly value: boolean | bigint;
-  readonly block: ProvenBlock;
 }
 
 const PROVEN = writerFor<Proven, { readonly mode: NumberMode }>()(provenAnswer(anyOf(boolean, uint256)), {
