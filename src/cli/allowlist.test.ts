@@ -163,6 +163,12 @@ for (const engine of ENGINES) {
       expect(compared).toBeGreaterThan(15);
     });
 
+    test('a file of proofs is about one chain', async () => {
+      const prove = ['--delegation-chain', '1,8453', '--time', String(timeOf(103)), '--prove', temporaryPath('bundle')];
+      const { code, stdout, stderr } = await run(prove, `owner\n${people.join('\n')}\n`);
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('owners have chosen on several')]);
+    });
+
     test('an owner that is not certain prevents the whole list', async () => {
       const tree = temporaryPath('tree.json');
       const { code, stdout, stderr } = await run(['--block', '105', '--tree', tree], `owner\n${ADA}\n${DORA}\n`);

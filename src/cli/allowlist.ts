@@ -17,6 +17,7 @@ import { type Claim, claimTree } from './claim-tree.ts';
 import type { Command, Invocation } from './command.ts';
 import { decodeCell, quoteCell, readCsv } from './csv.ts';
 import { dateOf, nowSeconds, whenText, writeWhole } from './output.ts';
+import { proveChoices } from './prove-choices.ts';
 import { withStore } from './query-target.ts';
 import { DELEGATION_CHAINS_OPTION, given, optionName, readRights, WHEN_OPTIONS } from './question-options.ts';
 
@@ -36,7 +37,11 @@ contract and the right, in v2, or if there is none, in v1; otherwise the owner i
 on which an owner has delegated decides: each at its own block, at the time of the block of --chain. Rows of one claimant are merged. If one owner is not certain, nothing is printed.
 
 Uses the database of DATABASE_URL. Totals and the blocks are on standard error. The tree is a file that
-@openzeppelin/merkle-tree loads: its leaves are the claimant and the amount, as address and uint256.`,
+@openzeppelin/merkle-tree loads: its leaves are the claimant and the amount, as address and uint256.
+
+With --prove, the providers of RPC_URL_<chainId> are asked too, and delegations verify reads the file: it has a line for each owner with
+another claimant. It proves that the delegation that decided held at the block. It does not prove that the owner has no later one, nor
+that an owner without a line has none: the rule over whole lists is this program's.`,
   options: {
     owners: { value: '<file>', about: 'CSV file of owners; - for standard input' },
     contract: { value: '<address>', about: 'contract whose owners they are' },
@@ -49,6 +54,7 @@ Uses the database of DATABASE_URL. Totals and the blocks are on standard error. 
       choices: ['delegate', 'vault'],
     },
     tree: { value: '<file>', about: 'write the Merkle tree to this file' },
+    prove: { value: '<file>', about: 'write proofs of the delegations that decided to this file' },
   },
   examples: [
     'delegations allowlist --owners owners.csv --contract 0x5FbD… --block 20000000 --tree tree.json > list.csv',
@@ -60,14 +66,16 @@ Uses the database of DATABASE_URL. Totals and the blocks are on standard error. 
     if (file === undefined) throw new UsageError('--owners is required. See delegations allowlist --help.');
     if (file !== '-' && !existsSync(file)) throw new UsageError(`File not found: ${file}`);
     const owners = await readOwners(file);
-    await withStore(call, async (service) => {
+    const [tree, proofs] = [call.text('tree'), call.text('prove')];
+    const work = async (service: Service) => {
       const { chosen, chains } = await orUsage(choose(call, service, of, [...owners.keys()]));
       const rows = rowsOf(owners, chosen, call.text('to') === 'vault');
-      const tree = call.text('tree');
+      if (proofs !== undefined) await orUsage(proveChoices(proofs, [...chosen.values()], chains, service));
       const root = tree === undefined ? null : await writeTree(tree, rows);
       await writeWhole(`claimant,amount,owners,reason\n${rows.map(lineOf).join('')}`);
       process.stderr.write(totalsOf(owners, chosen, rows, chains, root));
-    });
+    };
+    await withStore(call, work, { usesProviders: proofs !== undefined });
   },
 };
 
