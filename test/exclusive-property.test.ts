@@ -141,13 +141,12 @@ async function run(store: Store, seed: number) {
       counted.answers++;
       if (!Bun.deepEquals(found, expected)) counted.wrong.push({ seed, asOf, about, found, expected });
     };
-    const question = { chainId, timestamp: asOf.timestamp };
     for (const id of IDS) {
       for (const token of TOKENS) {
         // A refusal of one owner must not hide the answers about the others.
         const owners = isKept ? [WALLETS] : WALLETS.map((owner) => [owner]);
         for (const some of owners) {
-          const found = await orRefused(resolveExclusive(call, { ...question, id, token }, pinned, some), !isKept);
+          const found = await orRefused(resolveExclusive(call, { id, token }, [pinned], some), !isKept);
           for (const [at, owner] of some.entries()) {
             const expected = truthOf(owner, id, token);
             const deciding = found?.[at] ?? null;
@@ -160,8 +159,8 @@ async function run(store: Store, seed: number) {
         const limit = 1 + below(random, LARGEST_PAGE);
         const vaults: Address[] = [];
         const read = async (after?: Address): Promise<void> => {
-          const asked = { ...question, id, token: null, wallet, limit, ...(after && { after }) };
-          const page = await exclusiveVaults(call, asked, pinned);
+          const asked = { id, token: null, wallet, limit, ...(after && { after }) };
+          const page = await exclusiveVaults(call, asked, [pinned]);
           vaults.push(...page.counterparts.map((one) => one.wallet));
           if (page.next !== null) await read(page.next);
         };

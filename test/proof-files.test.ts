@@ -19,11 +19,15 @@ const random = createRandom(12);
 const randomAddress = () =>
   `0x${Array.from({ length: 40 }, () => Math.floor(random() * 16).toString(16)).join('')}` as const;
 const VAULTS = Array.from({ length: Math.ceil(ROWS / PER_TRANSACTION) }, randomAddress);
-const [CONTRACT] = [randomAddress()];
+const [CONTRACT, LINK, NOBODY] = [randomAddress(), randomAddress(), randomAddress()];
+const FOREVER = `0x${'0'.repeat(54)}ffffffffff`;
 
 let evm: Evm;
 let served: ServeProcess;
 let blockHash: string;
+let database = { DATABASE_URL: '', RPC_URL_1: '', MAX_LAG_1: '' };
+/** The last wallet to which each vault has granted something. */
+const lastOf = new Map<string, string>();
 /** Pairs of wallets: every second one has a grant. */
 const pairs: (readonly [from: string, to: string, isGranted: boolean])[] = [];
 
@@ -34,6 +38,7 @@ beforeAll(async () => {
   for (const from of VAULTS) {
     const hot = Array.from({ length: PER_TRANSACTION }, randomAddress);
     const calls = hot.map((to): RegistryCall => ['v2', from, 'delegateContract', [to, CONTRACT, NO_RIGHTS, true]]);
+    lastOf.set(from, hot.at(-1) as string);
     const data = encodeMulticall(calls as [RegistryCall, ...RegistryCall[]]);
     await evm.rpc.call('eth_sendTransaction', [{ from, to: MAINNET.registries[2], data, gas: '0xf42400' }]);
     for (const [turn, to] of hot.entries())
@@ -42,12 +47,14 @@ beforeAll(async () => {
   // A wallet that has revoked, so that the words of v1 depend on others.
   await send(evm.rpc, [['v1', VAULTS[0] as string, 'delegateForAll', [CONTRACT, true]]]);
   await send(evm.rpc, [['v1', VAULTS[0] as string, 'revokeAllDelegates', []]]);
+  await send(evm.rpc, [['v2', VAULTS[1] as string, 'delegateAll', [LINK, FOREVER, true]]]);
   const { number, hash } = (await evm.rpc.call('eth_getBlockByNumber', ['latest', false])) as {
     number: string;
     hash: string;
   };
   blockHash = hash;
-  served = await startServe(`sqlite:${temporaryPath('proofs.db')}`, {
+  database = { DATABASE_URL: `sqlite:${temporaryPath('proofs.db')}`, RPC_URL_1: evm.url, MAX_LAG_1: '86400' };
+  served = await startServe(database.DATABASE_URL, {
     RPC_URL_1: evm.url,
     START_BLOCK_1: '0',
     FINALITY_1: '5 blocks',
@@ -220,5 +227,46 @@ describe('many answers', () => {
     expect([noFile.code, noFile.stderr]).toEqual([2, expect.stringContaining('--prove needs a file with --csv')]);
     const json = await run('check', '--from', CONTRACT, '--to', CONTRACT, '--json', '--prove');
     expect([json.code, json.stderr]).toEqual([2, expect.stringContaining('cannot be combined')]);
+  });
+});
+
+describe('an allowlist', () => {
+  const allowlist = (...more: string[]) => {
+    const owners = fileOf('owners.csv', ['owner', ...VAULTS, NOBODY].join('\n'));
+    return runCommand(['allowlist', '--owners', owners, '--contract', CONTRACT, ...more], database);
+  };
+
+  test('proves the delegation that decided for each owner, and is refuted if it names another wallet', async () => {
+    const bundle = temporaryPath('choices.ndjson');
+    const { code, stdout, stderr } = await allowlist('--prove', bundle);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`${VAULTS.length + 1} owners`)]);
+    const lines = (await Bun.file(bundle).text()).trimEnd().split('\n');
+    const rows = lines.map((line) => JSON.parse(line)).filter(({ from }) => from !== undefined);
+    // Of each vault its last grant of the contract, or its exclusive wallet.
+    expect(rows).toEqual(
+      VAULTS.map((from, turn) => ({
+        ...{ version: '2', check: turn === 1 ? 'all' : 'contract', from, to: turn === 1 ? LINK : lastOf.get(from) },
+        ...(turn === 1 ? { rights: FOREVER } : { contract: CONTRACT, rights: NO_RIGHTS }),
+        result: true,
+      })),
+    );
+    for (const { to } of rows) expect(stdout.toLowerCase()).toContain(`${to},1,1`);
+    const proven = await verify(bundle);
+    const all = `${VAULTS.length} answers (${VAULTS.length} yes)`;
+    expect([proven.code, proven.stdout]).toEqual([0, expect.stringContaining(`proven: ${all}`)]);
+    const changed = fileOf('other.ndjson', lines.join('\n').replace(`"to":"${LINK}"`, `"to":"${NOBODY}"`));
+    const refuted = await verify(changed);
+    expect([refuted.code, refuted.stdout]).toEqual([1, expect.stringContaining('refuted')]);
+  });
+
+  test('is not printed where nothing can be proven', async () => {
+    const path = temporaryPath('choices.ndjson');
+    const of = ['allowlist', '--contract', CONTRACT, '--prove', path, '--owners'];
+    const dead = { ...database, RPC_URL_1: 'http://127.0.0.1:1' };
+    const { code, stdout, stderr } = await runCommand([...of, fileOf('one.csv', `owner\n${VAULTS[0]}\n`)], dead);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('No provider has a proof')]);
+    expect((await verify(path)).code).toBe(2);
+    const nobody = await runCommand([...of, fileOf('one.csv', `owner\n${NOBODY}\n`)], database);
+    expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringContaining('nothing to prove')]);
   });
 });

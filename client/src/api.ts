@@ -111,6 +111,8 @@ export interface Holders {
     readonly delegations: readonly DetailedDelegation[];
   }[];
   readonly next: string | null;
+  /** With `delegationChainId`: the chains whose delegations count, and the block at which each was read. */
+  readonly delegationChains?: readonly { readonly chainId: number; readonly block: Block }[] | undefined;
 }
 
 export interface DelegationChange {
@@ -528,6 +530,8 @@ export interface Operations {
       readonly resolver?: 'exclusive' | undefined;
       /** The chain id of the network, as listed at /networks. */
       readonly chainId?: number | undefined;
+      /** The chains whose delegations count, separated by commas; by default, that of the token. Where one delegation decides, it is that of the first chain on which an owner has one. */
+      readonly delegationChainId?: string | undefined;
       /** Answer as of the end of this block: a number, `finalized`, or `latest` (the default). */
       readonly block?: number | bigint | 'latest' | 'finalized' | undefined;
       /** Answer as of this time: Unix seconds, or ISO 8601 with a time zone, such as 2026-01-01T00:00:00Z. A date alone is midnight UTC. */
@@ -1125,7 +1129,7 @@ export interface Operations {
       readonly snapshot: number | 'latest';
       /** The addresses to score, separated by commas: at most 1,000. */
       readonly addresses: string;
-      /** The chains whose delegations count, separated by commas: the first one on which an owner has delegated decides. By default, that of the token. */
+      /** The chains whose delegations count, separated by commas; by default, that of the token. Where one delegation decides, it is that of the first chain on which an owner has one. */
       readonly delegationChainId?: string | undefined;
     };
     readonly body: Votes;

@@ -107,8 +107,16 @@ export function createLists(context: Context): Lists {
   const holders = (query: Query<'holders'>) =>
     new Pages<Holder, HoldersPage>((cursor) =>
       ask('/registry/any/holders/', query, cursor, {}, (body) => {
-        const { holders: rows, holds, chainId, block, next } = body as Operations['holders']['body'];
-        const chains = [{ chainId, block: readBlock(block) }];
+        const {
+          holders: rows,
+          holds,
+          chainId,
+          block,
+          next,
+          delegationChains = [],
+        } = body as Operations['holders']['body'];
+        const others = readChains(delegationChains).filter((one) => one.chainId !== chainId);
+        const chains = [{ chainId, block: readBlock(block) }, ...others];
         return { rows: readRows(rows), holds: readHolds(holds, next), chains, next: readNext(next) };
       }),
     );

@@ -12,6 +12,7 @@ import {
   BALANCE,
   BLOCK,
   CHAIN_ANSWER,
+  CHAIN_AT,
   DETAILED_DELEGATION,
   HISTORY_ENTRY,
   NEXT,
@@ -136,21 +137,26 @@ export const HOLDER = s.object({
   ),
 });
 
-export const HOLDERS = s.named(
-  'Holders',
-  s.object({
-    wallet: s.checksumAddress,
-    holds: s.nullable(
-      s.described(
-        s.boolean,
-        'Whether this page has a holder. Null if it has none and there is a next page: the answer is not known yet.',
-      ),
+export const HOLDERS_BODY = s.object({
+  wallet: s.checksumAddress,
+  holds: s.nullable(
+    s.described(
+      s.boolean,
+      'Whether this page has a holder. Null if it has none and there is a next page: the answer is not known yet.',
     ),
-    chainId: s.integer,
-    block: BLOCK,
-    holders: s.arrayOf(HOLDER),
-    next: NEXT,
-  }),
+  ),
+  chainId: s.integer,
+  block: BLOCK,
+  holders: s.arrayOf(HOLDER),
+  next: NEXT,
+});
+const DELEGATION_CHAINS = s.described(
+  s.arrayOf(CHAIN_AT),
+  'With `delegationChainId`: the chains whose delegations count, and the block at which each was read.',
+);
+const HOLDERS = s.named(
+  'Holders',
+  s.object({ ...HOLDERS_BODY.fields, delegationChains: s.optional(DELEGATION_CHAINS) }),
 );
 
 export const HOLDERS_OPERATION = {
@@ -160,7 +166,7 @@ export const HOLDERS_OPERATION = {
   id: 'holders',
   summary: 'Check whether a wallet, or a wallet that it may act for, owns a token',
   description:
-    'The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`. With `resolver=exclusive`, an owner counts for the one wallet that acts for it: for the token, or for balances for the whole wallet.',
+    "The token gate in one call. Ownership is read from the chain at the same block as the delegations. With the `tokenId` of an ERC-721 token: its owner, if that is the wallet or has delegated the token to it in either registry. Otherwise the balances of the wallet and of the wallets that it may act for, in pages. If ownership cannot be read at that block, the answer is 503, never `false`. With `resolver=exclusive`, an owner counts for the one wallet that acts for it: for the token, or for balances for the whole wallet. With `delegationChainId`, delegations of these chains count: of the newest block of each, or, if an older one is asked of the token's chain, of the newest at its time. If one of the chains cannot answer, the answer is its problem.",
   params: {
     wallet: inPath(p.hotWallet),
     contract: required(p.contract),
@@ -168,6 +174,7 @@ export const HOLDERS_OPERATION = {
     standard: optional(p.tokenStandard),
     ...RIGHTS.vaults,
     chainId: withDefault(p.chainId, 1),
+    delegationChainId: optional(p.delegationChainIds),
     ...AS_OF_PARAMS,
     ...NUMBERS,
     limit: withDefault(p.holdersLimit, p.MAX_HOLDERS),

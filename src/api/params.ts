@@ -96,7 +96,7 @@ export const chainIds: Param<readonly number[] | 'served'> = {
 
 export const delegationChainIds: Param<readonly number[]> = {
   description:
-    'The chains whose delegations count, separated by commas: the first one on which an owner has delegated decides. By default, that of the token.',
+    'The chains whose delegations count, separated by commas; by default, that of the token. Where one delegation decides, it is that of the first chain on which an owner has one.',
   schema: { type: 'string', pattern: '^[0-9]+(,[0-9]+)*$' },
   example: '1,33139',
   read(text) {

@@ -105,6 +105,9 @@ const INDEXED_FROM = s.optional(
   s.described(s.count, 'The first indexed block, if the registry may be older. Earlier grants are unknown.'),
 );
 
+/** A chain, and the block at which it was read. */
+export const CHAIN_AT = s.object({ chainId: s.integer, block: BLOCK });
+
 /** What an answer about several chains says of each: the block that it is true for, or why there is none. */
 export const CHAIN_ANSWER = s.named(
   'ChainPart',

@@ -3,7 +3,7 @@
 import { inPath, type OperationBase, optional, required, withDefault } from './operation.ts';
 import * as p from './params.ts';
 import { BODY_PROBLEMS, ofRegistry } from './registry-operation.ts';
-import { BLOCK, DETAILED_DELEGATION } from './responses.ts';
+import { CHAIN_AT, DETAILED_DELEGATION } from './responses.ts';
 import * as s from './shape.ts';
 
 export const MAX_VOTES_BYTES = 64 * 1024;
@@ -24,7 +24,6 @@ export const VOTE_OWNER = s.object({
   ),
   delegation: s.nullable(DETAILED_DELEGATION.any),
 });
-export const VOTE_CHAIN = s.object({ chainId: s.integer, block: BLOCK });
 export const VOTE_SCORE = s.object({
   address: s.described(s.string, 'As it was asked.'),
   score: SUM,
@@ -33,9 +32,9 @@ export const VOTES = s.named(
   'Votes',
   s.object({
     score: s.arrayOf(VOTE_SCORE),
-    token: s.described(VOTE_CHAIN, 'The chain and the block at which balances were read.'),
+    token: s.described(CHAIN_AT, 'The chain and the block at which balances were read.'),
     delegations: s.described(
-      s.arrayOf(VOTE_CHAIN),
+      s.arrayOf(CHAIN_AT),
       'The chains and the blocks at which delegations were read. The first on which an owner has delegated decides.',
     ),
     owners: s.described(

@@ -13,9 +13,15 @@ export const MAX_WALLETS_BYTES = 64 * 1024;
 
 type Single = (typeof COUNTERPARTS)['vaults' | 'delegates'] | typeof HOLDERS_OPERATION;
 
-/** What is asked about all of them, on one chain. */
+/** What is asked about all of them, on one chain: of another, the block would be that of each answer. */
 function sharedParams({ params }: Single) {
-  const { wallet: _, limit: _limit, cursor: _cursor, ...shared } = params as Readonly<Record<string, ParamUse>>;
+  const {
+    wallet: _,
+    limit: _limit,
+    cursor: _cursor,
+    delegationChainId: _chains,
+    ...shared
+  } = params as Readonly<Record<string, ParamUse>>;
   return { ...shared, chainId: withDefault(p.chainId, 1) };
 }
 

@@ -120,11 +120,20 @@ for (const engine of ENGINES) {
         ['8453', [1]],
       ] as const) {
         const tree = temporaryPath('tree.json');
-        const args = ['--chain', order, '--time', String(timeOf(103)), '--rights', 'text:claim', '--tree', tree];
+        const args = [
+          '--delegation-chain',
+          order,
+          '--time',
+          String(timeOf(103)),
+          '--rights',
+          'text:claim',
+          '--tree',
+          tree,
+        ];
         const { code, stdout, stderr } = await run(args, owners);
         expect([code, [...(stderr.match(/Chain \d+: block \d+/g) ?? [])]]).toEqual([
           0,
-          at.map((chain) => `Chain ${[1, 8453][chain]}: block ${[103, 102][chain]}`),
+          (order === '8453' ? [0, 1] : at).map((chain) => `Chain ${[1, 8453][chain]}: block ${[103, 102][chain]}`),
         ]);
         const expected = new Map<string, bigint>();
         for (const [position, owner] of people.entries()) {
@@ -152,6 +161,12 @@ for (const engine of ENGINES) {
         expect([...loaded.entries()].map(([, [claimant, amount]]) => [checksummed(claimant), amount])).toEqual(sorted);
       }
       expect(compared).toBeGreaterThan(15);
+    });
+
+    test('a file of proofs is about one chain', async () => {
+      const prove = ['--delegation-chain', '1,8453', '--time', String(timeOf(103)), '--prove', temporaryPath('bundle')];
+      const { code, stdout, stderr } = await run(prove, `owner\n${people.join('\n')}\n`);
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('owners have chosen on several')]);
     });
 
     test('an owner that is not certain prevents the whole list', async () => {
@@ -206,7 +221,8 @@ describe('mistakes', () => {
     expect(await with_(owners, '--rights', 'x'.repeat(33))).toContain('--rights');
     expect(await with_(owners, '--block', '105', '--time', '5')).toContain('cannot be combined');
     expect(await with_(owners, '--chain', '10', '--block', '105')).toContain('10 is not served');
-    expect(await with_(owners, '--chain', '1,8453', '--block', '105')).toContain('several chains');
+    expect(await with_(owners, '--delegation-chain', '1,8453', '--block', '105')).toContain('8453 is not served');
+    expect(await with_(owners, '--delegation-chain', 'served')).toContain('--delegation-chain must be chain ids');
     expect(await with_(owners, '--block', '99')).toContain('indexed from block 100 on');
     // No follower runs: the newest block is old.
     expect(await with_(owners)).toContain('stale');

@@ -3,22 +3,23 @@
 import { existsSync } from 'node:fs';
 import * as p from '../api/params.ts';
 import { describeProblem, Problem } from '../api/problems.ts';
-import { chainReorganizing, pinIndexed, retryRewritten } from '../http/context/as-of.ts';
+import { chainReorganizing, type PinnedBlock, pinIndexed, retryRewritten } from '../http/context/as-of.ts';
 import { type ChosenGrant, chooseDelegates } from '../http/context/chosen.ts';
-import { requestedChains } from '../http/context/served-chains.ts';
+import { pinDelegations } from '../http/context/delegation-chains.ts';
+import { requireServed } from '../http/context/served-chains.ts';
 import type { Service } from '../http/context/service.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { ChosenFor } from '../registry/chosen.ts';
 import { type Address, MAX_UINT256 } from '../registry/delegation.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
-import type { AnswerBlock } from '../store/store.ts';
 import { type Claim, claimTree } from './claim-tree.ts';
 import type { Command, Invocation } from './command.ts';
 import { decodeCell, quoteCell, readCsv } from './csv.ts';
 import { dateOf, nowSeconds, whenText, writeWhole } from './output.ts';
+import { proveChoices } from './prove-choices.ts';
 import { withStore } from './query-target.ts';
-import { ANY_OPTIONS, given, optionName, readRights } from './question-options.ts';
+import { DELEGATION_CHAINS_OPTION, given, optionName, readRights, WHEN_OPTIONS } from './question-options.ts';
 
 /** Names of columns, in lower case. */
 const OWNER_NAMES = ['owner', 'wallet', 'vault', 'address', 'holder'];
@@ -32,26 +33,32 @@ export const allowlist: Command = {
   about: `Prints who claims for the owners of a CSV file, with the reason. It has a column owner (or wallet, vault, address, holder), and
 may have a column amount (or balance, quantity, value): without one, each row counts 1. Every owner has one claimant: its
 exclusive wallet for the right if it has one, otherwise the wallet of the last delegation in its list that passes the check of the
-contract and the right, in v2, or if there is none, in v1; otherwise the owner itself. Of several chains, the first one on which an
-owner has delegated decides. Rows of one claimant are merged. If one owner is not certain, nothing is printed.
+contract and the right, in v2, or if there is none, in v1; otherwise the owner itself. With --delegation-chain 1,33139, the first chain
+on which an owner has delegated decides: each at its own block, at the time of the block of --chain. Rows of one claimant are merged. If one owner is not certain, nothing is printed.
 
 Uses the database of DATABASE_URL. Totals and the blocks are on standard error. The tree is a file that
-@openzeppelin/merkle-tree loads: its leaves are the claimant and the amount, as address and uint256.`,
+@openzeppelin/merkle-tree loads: its leaves are the claimant and the amount, as address and uint256.
+
+With --prove, the providers of RPC_URL_<chainId> are asked too, and delegations verify reads the file: it has a line for each owner with
+another claimant. It proves that the delegation that decided held at the block. It does not prove that the owner has no later one, nor
+that an owner without a line has none: the rule over whole lists is this program's.`,
   options: {
     owners: { value: '<file>', about: 'CSV file of owners; - for standard input' },
     contract: { value: '<address>', about: 'contract whose owners they are' },
     rights: { value: '<rights>', about: 'right that a delegation may be limited to, such as text:claim [none]' },
-    ...ANY_OPTIONS,
+    ...WHEN_OPTIONS,
+    ...DELEGATION_CHAINS_OPTION,
     to: {
       value: '<wallet>',
       about: 'who claims: delegate, or vault, with its delegate as the reason [delegate]',
       choices: ['delegate', 'vault'],
     },
     tree: { value: '<file>', about: 'write the Merkle tree to this file' },
+    prove: { value: '<file>', about: 'write proofs of the delegations that decided to this file' },
   },
   examples: [
     'delegations allowlist --owners owners.csv --contract 0x5FbD… --block 20000000 --tree tree.json > list.csv',
-    'delegations allowlist --owners owners.csv --contract 0x5FbD… --rights text:claim --chain 1,33139 --time 2026-01-01 > list.csv',
+    'delegations allowlist --owners owners.csv --contract 0x5FbD… --rights text:claim --delegation-chain 1,33139 --time 2026-01-01 > list.csv',
   ],
   async run(call) {
     const of = chosenFor(call);
@@ -59,19 +66,25 @@ Uses the database of DATABASE_URL. Totals and the blocks are on standard error. 
     if (file === undefined) throw new UsageError('--owners is required. See delegations allowlist --help.');
     if (file !== '-' && !existsSync(file)) throw new UsageError(`File not found: ${file}`);
     const owners = await readOwners(file);
-    await withStore(call, async (service) => {
-      const { chosen, blocks } = await choose(call, service, of, [...owners.keys()]).catch((error) => {
-        if (!(error instanceof Problem)) throw error;
-        throw new UsageError(describeProblem({ ...error.fields, detail: error.message }, optionName) ?? error.message);
-      });
+    const [tree, proofs] = [call.text('tree'), call.text('prove')];
+    const work = async (service: Service) => {
+      const { chosen, chains } = await orUsage(choose(call, service, of, [...owners.keys()]));
       const rows = rowsOf(owners, chosen, call.text('to') === 'vault');
-      const tree = call.text('tree');
+      if (proofs !== undefined) await orUsage(proveChoices(proofs, [...chosen.values()], chains, service));
       const root = tree === undefined ? null : await writeTree(tree, rows);
       await writeWhole(`claimant,amount,owners,reason\n${rows.map(lineOf).join('')}`);
-      process.stderr.write(totalsOf(owners, chosen, rows, blocks, root));
-    });
+      process.stderr.write(totalsOf(owners, chosen, rows, chains, root));
+    };
+    await withStore(call, work, { usesProviders: proofs !== undefined });
   },
 };
+
+/** Problems of the API, in the words of the options. */
+const orUsage = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error) => {
+    if (!(error instanceof Problem)) throw error;
+    throw new UsageError(describeProblem({ ...error.fields, detail: error.message }, optionName) ?? error.message);
+  });
 
 function chosenFor(call: Invocation): ChosenFor {
   const contract = given(call, 'contract');
@@ -123,35 +136,23 @@ function columnsOf(cells: readonly string[]) {
   return { owner, amount: found(AMOUNT_NAMES) };
 }
 
-interface OnChain {
-  readonly grant: ChosenGrant;
-  readonly chainId: number;
-}
-
-/** What each owner has chosen, on the first chain on which it has chosen anything; and the block of each chain. */
+/** Who is chosen by each owner, and every chain with its block. */
 async function choose(call: Invocation, service: Service, of: ChosenFor, owners: readonly Address[]) {
-  const chainIds = readParam('chain', p.chainIds, '1', call);
+  const chainId = readParam('chain', p.chainId, '1', call);
+  const chainIds = readParam('delegation-chain', p.delegationChainIds, String(chainId), call);
   const [block, timestamp] = [readParam('block', p.block, 'latest', call), call.text('time')];
   if (timestamp !== undefined && call.text('block') !== undefined)
     throw new UsageError('--block and --time cannot be combined.');
   const asOf = timestamp === undefined ? { block } : { timestamp: readParam('time', p.timestamp, timestamp, call) };
-  const chosen = new Map<Address, OnChain>();
-  const blocks: { readonly chainId: number; readonly block: AnswerBlock }[] = [];
-  for (const chainId of requestedChains(chainIds, asOf.block, service.chainIds)) {
-    const left = owners.filter((owner) => !chosen.has(owner));
-    const answer = async () => {
-      const pinned = await pinIndexed(chainId, asOf, service);
-      return {
-        pinned,
-        found: await chooseDelegates(service.store, of, { ...pinned, timestamp: asOf.timestamp }, left),
-      };
-    };
-    const { pinned, found } = await retryRewritten(answer, () => chainReorganizing(chainId));
-    blocks.push({ chainId, block: pinned.block });
-    for (const [position, grant] of found.entries())
-      if (grant !== null) chosen.set(left[position] as Address, { grant, chainId });
-  }
-  return { chosen, blocks };
+  for (const one of new Set([chainId, ...chainIds])) requireServed(one, 'any', service.chainIds);
+  const answer = async () => {
+    const token = await pinIndexed(chainId, asOf, service);
+    const chains = await pinDelegations(chainIds, token, asOf, service);
+    const found = await chooseDelegates(service.store, of, chains, owners);
+    const chosen = new Map(owners.flatMap((owner, at) => (found[at] ? [[owner, found[at]]] : [])));
+    return { chosen, chains: chains.includes(token) ? chains : [token, ...chains] };
+  };
+  return retryRewritten(answer, () => chainReorganizing(chainId));
 }
 
 function readParam<T>(option: string, param: p.Param<T>, fallback: string, call: Invocation): T {
@@ -167,13 +168,13 @@ interface Row extends Claim {
 /** Ordered by claimant, so that the same owners make the same list. */
 function rowsOf(
   owners: ReadonlyMap<Address, bigint>,
-  chosen: ReadonlyMap<Address, OnChain>,
+  chosen: ReadonlyMap<Address, ChosenGrant>,
   isToVault: boolean,
 ): Row[] {
   const rows = new Map<Address, { claimant: Address; amount: bigint; reasons: string[] }>();
   for (const [owner, amount] of owners) {
     const grant = chosen.get(owner);
-    const claimant = isToVault ? owner : (grant?.grant.delegate ?? owner);
+    const claimant = isToVault ? owner : (grant?.delegate ?? owner);
     const row = rows.getOrInsertComputed(claimant, () => ({ claimant, amount: 0n, reasons: [] }));
     row.amount += amount;
     row.reasons.push(`${checksummed(owner)}: ${reasonOf(grant, isToVault)}`);
@@ -182,13 +183,13 @@ function rowsOf(
   return [...rows.values()].sort((one, other) => (one.claimant < other.claimant ? -1 : 1));
 }
 
-function reasonOf(chosen: OnChain | undefined, isToVault: boolean): string {
+function reasonOf(chosen: ChosenGrant | undefined, isToVault: boolean): string {
   if (chosen === undefined) return 'no delegation';
-  const { grant: of, chainId } = chosen;
-  const { version, kind, rights, since } = of.grant;
+  const { delegate, grant, reason, chainId } = chosen;
+  const { version, kind, rights, since } = grant;
   const right = rightsLabel(rights, nowSeconds());
-  const what = `v${version} ${kind}${right === null ? '' : ` for ${right}`}${of.reason === 'exclusive' ? ', exclusive' : ''}`;
-  return `${isToVault ? `delegated to ${checksummed(of.delegate)}, ` : ''}${what} on chain ${chainId} since ${whenText(since)}`;
+  const what = `v${version} ${kind}${right === null ? '' : ` for ${right}`}${reason === 'exclusive' ? ', exclusive' : ''}`;
+  return `${isToVault ? `delegated to ${checksummed(delegate)}, ` : ''}${what} on chain ${chainId} since ${whenText(since)}`;
 }
 
 const lineOf = ({ claimant, amount, reasons }: Row): string =>
@@ -204,18 +205,18 @@ async function writeTree(file: string, rows: readonly Row[]): Promise<string> {
 
 function totalsOf(
   owners: ReadonlyMap<Address, bigint>,
-  chosen: ReadonlyMap<Address, OnChain>,
+  chosen: ReadonlyMap<Address, ChosenGrant>,
   rows: readonly Row[],
-  blocks: readonly { readonly chainId: number; readonly block: AnswerBlock }[],
+  chains: readonly PinnedBlock[],
   root: string | null,
 ): string {
   const total = rows.reduce((sum, { amount }) => sum + amount, 0n);
-  const counts = Object.groupBy(chosen.values(), ({ grant: { reason, grant } }) =>
+  const counts = Object.groupBy(chosen.values(), ({ reason, grant }) =>
     reason === 'exclusive' ? 'exclusive wallets' : `v${grant.version}`,
   );
   const how = Object.entries(counts).map(([name, all]) => `${all?.length} by ${name}`);
   const itself = owners.size - chosen.size;
-  const at = blocks.map(({ chainId, block: { number, timestamp } }) => {
+  const at = chains.map(({ chainId, block: { number, timestamp } }) => {
     const time = timestamp === null ? '' : ` (${dateOf(timestamp)})`;
     return `Chain ${chainId}: block ${number}${time}\n`;
   });

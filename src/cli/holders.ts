@@ -9,7 +9,15 @@ import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, nowSeconds, tableOf, whenText, writeOut } from './output.ts';
 import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
-import { given, paramsOf, RESOLVER_OPTION, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
+import {
+  DELEGATION_CHAINS_OPTION,
+  given,
+  paramsOf,
+  RESOLVER_OPTION,
+  WHEN_OPTIONS,
+  walletOf,
+  whenOf,
+} from './question-options.ts';
 
 type Holders = ResponseOf<typeof HOLDERS_OPERATION>;
 
@@ -34,6 +42,7 @@ RPC_URL_<chainId>. ${STALE_ABOUT}`,
     rights: { value: '<rights>', about: 'required rights, such as vote; unrestricted delegations also match' },
     ...RESOLVER_OPTION,
     ...WHEN_OPTIONS,
+    ...DELEGATION_CHAINS_OPTION,
     json: { about: 'print the answer as JSON' },
     ...SOURCE_OPTIONS,
   },
@@ -73,17 +82,19 @@ async function readPages(params: InputOf<typeof HOLDERS_OPERATION>, ask: Ask): P
 
 const NAMES = ['OWNER', 'BALANCE', 'BY', 'SINCE'];
 
-function formatHolders({ holds, block, holders: found }: Holders): string {
+function formatHolders({ holds, block, holders: found, delegationChains = [] }: Holders): string {
   const time = block.timestamp === null ? '' : `, ${dateOf(block.timestamp)}`;
   const rows = found.flatMap(({ owner, balance, delegations }) =>
     delegations.length === 0
       ? [[owner, String(balance), 'itself', '']]
-      : delegations.map(({ version, type, standard, rights, since }) => {
+      : delegations.map(({ version, type, standard, rights, since, chainId }) => {
           const right = rightsLabel(rights, nowSeconds());
-          const by = `v${version} ${standard ?? type}${right === null ? '' : ` for ${right}`}`;
+          const where = delegationChains.length === 0 ? '' : ` on chain ${chainId}`;
+          const by = `v${version} ${standard ?? type}${right === null ? '' : ` for ${right}`}${where}`;
           return [owner, String(balance), by, whenText(since)];
         }),
   );
   const table = rows.length === 0 ? '' : `${tableOf(NAMES, rows)}\n`;
-  return `${holds ? 'yes' : 'no'} (at block ${block.number}${time})\n${table}`;
+  const chains = delegationChains.map((one) => `Delegations of chain ${one.chainId} at block ${one.block.number}\n`);
+  return `${holds ? 'yes' : 'no'} (at block ${block.number}${time})\n${chains.join('')}${table}`;
 }

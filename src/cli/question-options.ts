@@ -22,6 +22,7 @@ const OPTION_OF = {
   tokenId: 'token-id',
   rights: 'rights',
   chainId: 'chain',
+  delegationChainId: 'delegation-chain',
   block: 'block',
   timestamp: 'time',
   standard: 'standard',
@@ -94,6 +95,10 @@ function requireValid(name: string, param: p.Param<unknown>, text: string): void
 const CHAIN_OPTION = { chain: { value: '<id>', about: 'chain id [1]' } };
 export const CHAINS_OPTION = {
   chain: { value: '<ids>', about: 'chain ids, separated by commas, or served for all [1]' },
+};
+/** For commands about a token on --chain. */
+export const DELEGATION_CHAINS_OPTION = {
+  'delegation-chain': { value: '<ids>', about: 'chains whose delegations count, such as 1,33139 [that of --chain]' },
 };
 const POINT_OPTIONS = {
   block: { value: '<block>', about: 'at this block, or finalized [newest block]' },

@@ -13,7 +13,7 @@ export const verify: Command = {
   name: 'verify',
   summary: 'verify answers that prove themselves, offline',
   usage: '<file> --block-hash <hash> | --rpc <URL>',
-  about: `Verifies a file of delegations check --prove, of one answer or of many: that every answer follows from the state of its block. What must be
+  about: `Verifies a file of delegations check --prove or delegations allowlist --prove: that every answer follows from the state of its block. What must be
 trusted is the hash of the block: give it (--block-hash), or let a node of your own say it (--rpc). - reads standard input.
 Exit code: 0 proven, 1 refuted, 2 cannot say.`,
   options: {

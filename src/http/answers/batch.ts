@@ -186,9 +186,7 @@ const retried = <T>(run: () => Promise<T>) => retryRewritten(run, interrupted, i
 async function pinChains(batch: Batch) {
   const pins = new Map<number, Pin>();
   for (const chainId of batch.chainIds) pins.set(chainId, await pinChain(chainId, batch));
-  const parts = [...pins].map(([chainId, pin]) =>
-    pin instanceof Problem ? { chainId, problem: pin } : { chainId, ...pin },
-  );
+  const parts = [...pins].map(([chainId, pin]) => (pin instanceof Problem ? { chainId, problem: pin } : pin));
   // A batch whose questions are all refused has none.
   return { pins, chains: parts.length === 0 ? '[]' : requireAnswered(parts).chains };
 }

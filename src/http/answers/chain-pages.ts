@@ -38,11 +38,6 @@ import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '.
 export const SCAN = 250;
 export const MAX_SCANNED = 10_000;
 
-/** A chain with the block that it is read as of. */
-export interface PinnedChain extends PinnedBlock {
-  readonly chainId: number;
-}
-
 /** Reads rows of one chain from a position on. `next` is null at the end. */
 export type Section = (
   limit: number,
@@ -63,13 +58,13 @@ interface PagedList {
   /** The name of the rows in the body. */
   readonly rows: string;
   /** What is listed of a chain, in order. */
-  sectionsOf(chain: PinnedChain): readonly Section[];
+  sectionsOf(chain: PinnedBlock): readonly Section[];
   /** When what was read can become something else without a log: also in the body. */
   nextChange?(): number | null;
 }
 
 type Position = Omit<PageCursor, 'chosen'>;
-type Part = PinnedChain | { readonly chainId: number; readonly problem: Problem };
+type Part = PinnedBlock | { readonly chainId: number; readonly problem: Problem };
 
 /** A parameter that no handler has read does not compile. */
 export async function answerChainPage<Page extends PageRequest>(
@@ -84,10 +79,10 @@ export async function answerChainPage<Page extends PageRequest>(
   const cursor = page.cursor === undefined ? null : readPageCursor(page.cursor, identity);
   if (page.cursor !== undefined && cursor?.chosen.length !== chainIds.length) throw badCursor();
 
-  const pin = async (chainId: number, chosen: ChosenBlock | null): Promise<PinnedChain> => {
+  const pin = (chainId: number, chosen: ChosenBlock | null): Promise<PinnedBlock> => {
     // A page that reads no row of a chain names its block too.
     const pinAt = chosen === null ? pinBlock : pinIndexed;
-    return { chainId, ...(await pinAt(chainId, page, service, { about: page, chosen })) };
+    return pinAt(chainId, page, service, { about: page, chosen });
   };
   const orProblem = (chainId: number) => (error: unknown) => ({ chainId, problem: problemOf(error, service, failed) });
   const parts: Part[] = await Promise.all(

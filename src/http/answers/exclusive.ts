@@ -8,14 +8,14 @@ import { addressText, detailedRecordText, expiryJson, type Format } from '../../
 import { type Address, isAddress } from '../../registry/delegation.ts';
 import { expiryIn } from '../../registry/exclusive.ts';
 import type { DetailedDelegation } from '../../store/store.ts';
-import { chainReorganizing, pinBlock, retryRewritten } from '../context/as-of.ts';
+import { chainReorganizing, type PinnedBlock, pinBlock, pinExact, retryRewritten } from '../context/as-of.ts';
 import { type ExclusiveQuestion, exclusiveVaults, nextChangeOf, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, blockHeaders, tagged } from '../wire/answer.ts';
-import { answerChainPage, badCursor, type PageRequest, type PinnedChain, type Section } from './chain-pages.ts';
-import { ownershipOff, pinExact, readOwner } from './holders.ts';
+import { answerChainPage, badCursor, type PageRequest, type Section } from './chain-pages.ts';
+import { ownershipOff, readOwner } from './holders.ts';
 
 type Operations = typeof EXCLUSIVE;
 
@@ -48,8 +48,7 @@ export function answerExclusiveOne(operation: Operations['wallet' | 'owner'], ca
   };
   const answer = async () => {
     const { owner: from, ...pinned } = await pin();
-    const question = { chainId, id, token, timestamp };
-    const [deciding = null] = from === null ? [] : await resolveExclusive(call, question, pinned, [from]);
+    const [deciding = null] = from === null ? [] : await resolveExclusive(call, { id, token }, [pinned], [from]);
     const nextChange = nextChangeOf([deciding]);
     const answered = { request, budget: operation.budget, timestamp, nextChange };
     const headers = blockHeaders(pinned.chain, pinned.block, service.now(), answered);
@@ -62,19 +61,19 @@ export function answerExclusiveOne(operation: Operations['wallet' | 'owner'], ca
 export function answerVaults<Page extends PageRequest>(
   operation: OperationBase,
   call: Call,
-  { id, token }: Pick<ExclusiveQuestion, 'id' | 'token'>,
+  { id, token }: ExclusiveQuestion,
   page: Page & { readonly [Name in Exclude<keyof Page, keyof PageRequest>]: never },
   rowText: (delegation: DetailedDelegation, chainId: number) => string,
 ): Promise<Answer> {
-  const { wallet, timestamp } = page;
+  const { wallet } = page;
   const changes: number[] = [];
   const section =
-    (chain: PinnedChain): Section =>
+    (chain: PinnedBlock): Section =>
     async (limit, after) => {
       if (after !== null && !isAddress(after)) throw badCursor();
       const { chainId } = chain;
-      const asked = { chainId, id, token, timestamp, wallet, limit, ...(after === null ? {} : { after }) };
-      const { counterparts, next, nextChange } = await exclusiveVaults(call, asked, chain);
+      const asked = { id, token, wallet, limit, ...(after === null ? {} : { after }) };
+      const { counterparts, next, nextChange } = await exclusiveVaults(call, asked, [chain]);
       if (nextChange !== null) changes.push(nextChange);
       const deciding = counterparts.flatMap(({ granting }) => granting);
       return { texts: deciding.map((one) => rowText(one, chainId)), next };

@@ -1,11 +1,12 @@
 // Answers token gates: which of a wallet and the wallets that it may act for own a token, at the block of the index.
 
-import { HOLDER, HOLDERS, type HOLDERS_OPERATION } from '../../api/any-operations.ts';
+import { HOLDER, HOLDERS_BODY, type HOLDERS_OPERATION } from '../../api/any-operations.ts';
 import { arrayText, booleanText, integerText, NULL, plainText, writerFor } from '../../api/json-text.ts';
 import { handled } from '../../api/operation.ts';
 import { asRights, asRightsId } from '../../api/params.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
 import { readRequest } from '../../api/request.ts';
+import { CHAIN_AT } from '../../api/responses.ts';
 import type { NotAToken, Unavailable } from '../../chain/tokens/token-reader.ts';
 import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
 import { addressText, anyRecordText, blockText, type Format, uint256Text } from '../../feed/delegation-json.ts';
@@ -13,19 +14,27 @@ import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../
 import { type Address, type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
-import { chainReorganizing, type PinnedBlock, pinBlock, reportUnread, retryRewritten } from '../context/as-of.ts';
+import {
+  chainReorganizing,
+  type ExactBlock,
+  type PinnedBlock,
+  pinExact,
+  reportUnread,
+  retryRewritten,
+} from '../context/as-of.ts';
+import { mergedPage, type OnChain, pinDelegations } from '../context/delegation-chains.ts';
 import { exclusiveVaults, nextChangeOf, requireForm, resolveExclusive } from '../context/exclusive.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
-import { type Answer, blockHeaders, setNext, tagged } from '../wire/answer.ts';
+import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
 import { badCursor } from './chain-pages.ts';
 
 interface Holder {
   readonly owner: Address;
   readonly balance: bigint;
   /** Empty for the wallet itself. */
-  readonly delegations: readonly DetailedDelegation[];
+  readonly delegations: readonly OnChain<DetailedDelegation>[];
 }
 
 interface Page {
@@ -36,11 +45,6 @@ interface Page {
   readonly nextChange?: number | null;
 }
 
-/** The block that delegations and tokens are read at. */
-interface Pinned extends PinnedBlock {
-  readonly block: AnswerBlock & { readonly hash: Bytes32 };
-}
-
 type Requested = ReturnType<typeof readHolders> & { readonly caller: string };
 
 const RETRY_SECONDS = 5;
@@ -49,24 +53,22 @@ const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Answer> {
   const { request, service } = call;
   const requested = { ...readHolders(operation, call), caller: countedAs(call.caller()) };
-  const { chainId, wallet, target, asOf } = requested;
+  const { chainId, wallet, target, asOf, isNamed } = requested;
   // An ERC-721 token has one owner.
   const find = target.scope === 'erc721' ? findOwner : findBalances;
   const answer = async (): Promise<Answer> => {
-    const pinned = await pin(requested, service);
-    const page = await reportUnread({ chainId, to: wallet }, service, find(requested, pinned, call));
-    const { chain, block } = pinned;
+    const { token, chains } = await pin(requested, service);
+    const { holders, next: after, nextChange = null } = await find(requested, token, chains, call);
     const { budget } = operation;
-    const headers = blockHeaders(chain, block, service.now(), {
-      request,
-      budget,
-      timestamp: asOf.timestamp,
-      nextChange: page.nextChange ?? null,
-    });
-    const next = page.next === null ? null : cursorAfter(page.next, pinned, requested);
-    const body = HOLDERS_TEXT({ holders: page.holders, next, wallet, block }, requested);
+    const answered = { request, budget, timestamp: asOf.timestamp, nextChange };
+    const headers = chains.every((chain) => chain === token)
+      ? blockHeaders(token.chain, token.block, service.now(), answered)
+      : manyChainsHeaders(request, budget);
+    const next = after === null ? null : cursorAfter(after, token, chains, requested);
+    const body = HOLDERS_TEXT({ holders, next, wallet, block: token.block }, requested);
+    const named = `${body.slice(0, -1)},"delegationChains":${arrayText(chains.map((one) => CHAIN_TEXT(one, null)))}}`;
     if (next !== null) setNext(headers, call.query, next);
-    return tagged(request, headers, body);
+    return tagged(request, headers, isNamed ? named : body);
   };
   // A page that continues cannot take back what the pages before it have listed.
   return requested.cursor === null ? retryRewritten(answer, () => chainReorganizing(chainId)) : answer();
@@ -78,22 +80,28 @@ export const ownershipOff = () =>
 function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service: { tokens, chainIds } }: Call) {
   const request = readRequest(operation, path, query);
   const { wallet, contract, tokenId, standard, chainId, block, timestamp, numbers, limit, cursor, ...more } = request;
-  const { rights: given, resolver, ...rest } = more;
+  const { rights: given, resolver, delegationChainId, ...rest } = more;
   const id = resolver === undefined ? null : requireForm(asRightsId(given));
   const rights = id === null ? requireForm(asRights(given)) : NO_RIGHTS;
   handled(rest);
   if (tokens === undefined) throw ownershipOff();
-  requireServed(chainId, 'any', chainIds);
+  const chains = delegationChainId ?? [chainId];
+  for (const one of new Set([chainId, ...chains])) requireServed(one, 'any', chainIds);
   // Tokens are burned by sending them there.
   if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
   const scope = scopeOf(tokenId, standard);
-  const identity = [chainId, wallet, scope, contract, tokenId, id ?? rights, block, timestamp].join();
+  const of = [chainId, chains.join('+'), wallet, scope, contract, tokenId, id ?? rights, resolver];
+  const identity = [...of, block, timestamp].join();
   const place = cursor === undefined ? null : readPageCursor(cursor, identity);
-  const isPlace = place?.chosen.length === 1 && place.chosen[0] !== null && POSITION.test(place.after ?? '');
+  const isPlace =
+    place?.chosen.length === 1 + chains.length && !place.chosen.includes(null) && POSITION.test(place.after ?? '');
   if (cursor !== undefined && !isPlace) throw badCursor();
   return {
     tokens,
     chainId,
+    /** Whose delegations count, and whether the answer names them. */
+    chains,
+    isNamed: delegationChainId !== undefined,
     wallet,
     contract,
     tokenId,
@@ -119,30 +127,14 @@ function scopeOf(tokenId: bigint | undefined, standard: 'ERC721' | 'ERC1155' | '
   return tokenId === undefined ? 'contract' : 'erc721';
 }
 
-/** Fixes the block. With a cursor it must be the same block as before. */
-async function pin({ chainId, wallet, asOf, cursor }: Requested, service: Service): Promise<Pinned> {
-  const pinned = await pinExact(chainId, asOf, service, { about: { wallet }, chosen: cursor?.chosen[0] ?? null });
-  const { number, hash } = pinned.block;
+/** Fixes the blocks. With a cursor they must be the same as before. */
+async function pin({ chainId, chains, wallet, asOf, cursor }: Requested, service: Service) {
+  const pinning = (turn: number) => ({ about: { wallet }, chosen: cursor?.chosen[turn] ?? null });
+  const token = await pinExact(chainId, asOf, service, pinning(0));
+  const { number, hash } = token.block;
   if (cursor !== null && cursor.after?.split('.')[0] !== shortHash(hash))
     throw new Problem('cursor-gone', `A reorg replaced block ${number}. Start again without a cursor.`);
-  return pinned;
-}
-
-/** Fixes a block whose hash is known: tokens are read at it. */
-export async function pinExact(...args: Parameters<typeof pinBlock>): Promise<Pinned> {
-  const [chainId, asOf, , { chosen = null } = {}] = args;
-  const pinned = await pinBlock(...args);
-  const { block, reach } = pinned;
-  const { number, hash } = block;
-  // Tokens can change hands in blocks that are not kept, between the kept block and the time.
-  const isExact = chosen !== null || asOf.timestamp === undefined || reach === number;
-  if (hash === null || !isExact)
-    throw new Problem(
-      'block-not-kept',
-      `The index of chain ${chainId} has no hash of the requested block, so tokens cannot be read at it. Use block=latest or block=finalized.`,
-      { fields: { chainId, block: number } },
-    );
-  return { ...pinned, block: { ...block, hash } };
+  return { token, chains: await pinDelegations(chains, token, asOf, service, (turn) => pinning(1 + turn)) };
 }
 
 const questionOf = ({ wallet, target }: Requested, owner: Address) =>
@@ -152,9 +144,9 @@ const questionOf = ({ wallet, target }: Requested, owner: Address) =>
 const POSITION = /^[0-9a-f]{32}\.[0-9a-f]{40}$/;
 const shortHash = (hash: Bytes32) => hash.slice(2, 34);
 
-function cursorAfter(vault: Address, { at, block }: Pinned, { identity }: Requested): string {
-  const after = `${shortHash(block.hash)}.${vault.slice(2)}`;
-  return pageCursorText({ chosen: [at], chain: 0, section: 0, after }, identity);
+function cursorAfter(vault: Address, token: ExactBlock, chains: readonly PinnedBlock[], { identity }: Requested) {
+  const after = `${shortHash(token.block.hash)}.${vault.slice(2)}`;
+  return pageCursorText({ chosen: [token, ...chains].map(({ at }) => at), chain: 0, section: 0, after }, identity);
 }
 
 /** The owner of an ERC-721 token; null if it has none. */
@@ -164,7 +156,7 @@ export async function readOwner(
     tokenId,
     ...of
   }: Pick<Requested, 'tokens' | 'chainId' | 'contract' | 'caller'> & { readonly tokenId: bigint },
-  { block }: Pinned,
+  { block }: ExactBlock,
 ): Promise<Address | null> {
   const { chainId, contract, caller } = of;
   const read = await tokens.ownerOf({ chainId, blockHash: block.hash, contract, caller }, tokenId);
@@ -174,41 +166,56 @@ export async function readOwner(
 }
 
 /** The owner of an ERC-721 token, if it is the wallet or has delegated the token to it. */
-async function findOwner(requested: Requested, pinned: Pinned, call: Call): Promise<Page> {
-  const { chainId, wallet, contract, tokenId = 0n, id } = requested;
-  const { block } = pinned;
+async function findOwner(
+  requested: Requested,
+  token: ExactBlock,
+  chains: readonly PinnedBlock[],
+  call: Call,
+): Promise<Page> {
+  const { wallet, contract, tokenId = 0n, id } = requested;
   const { service } = call;
-  const owner = await readOwner({ ...requested, tokenId }, pinned);
+  const owner = await readOwner({ ...requested, tokenId }, token);
   if (owner === null) return { holders: [], next: null };
   if (id !== null) {
-    const question = { chainId, id, token: { contract, tokenId }, timestamp: undefined };
-    const [deciding = null] = await resolveExclusive(call, question, pinned, [owner]);
+    const [deciding = null] = await resolveExclusive(call, { id, token: { contract, tokenId } }, chains, [owner]);
     const delegations = deciding === null ? [] : [deciding];
     const holders = (deciding?.to ?? owner) === wallet ? [{ owner, balance: 1n, delegations }] : [];
     return { holders, next: null, nextChange: nextChangeOf([deciding]) };
   }
   if (owner === wallet) return { holders: [{ owner, balance: 1n, delegations: [] }], next: null };
   const check = questionOf(requested, owner);
-  const result = await service.store.explain(chainId, check, block.number);
-  if (result.block.hash !== block.hash) throw new StoreError('rewritten', `Block ${block.number} was replaced.`);
-  const { granting: delegations } = result;
+  const explain = async ({ chainId, at, block: { number, hash } }: PinnedBlock) => {
+    const reading = reportUnread({ chainId, to: wallet }, service, service.store.explain(chainId, check, number));
+    const { block, granting } = await reading;
+    if (block.hash !== hash) throw new StoreError('rewritten', `Block ${number} was replaced.`);
+    // Without a hash, it is the history up to the block that must not have changed.
+    if (hash === null) await service.store.checkMany(chainId, [], at);
+    return granting.map((one) => ({ ...one, chainId }));
+  };
+  const delegations = (await Promise.all(chains.map(explain))).flat();
   if (delegations.length > 0) return { holders: [{ owner, balance: 1n, delegations }], next: null };
-  for (const part of partsOf(check)) service.onDenied?.(chainId, part);
+  for (const { chainId } of chains) for (const part of partsOf(check)) service.onDenied?.(chainId, part);
   return { holders: [], next: null };
 }
 
 /** The balances of the wallet, on the first page, and of the wallets that it may act for. */
-async function findBalances(requested: Requested, pinned: Pinned, call: Call): Promise<Page> {
+async function findBalances(
+  requested: Requested,
+  token: ExactBlock,
+  chains: readonly PinnedBlock[],
+  call: Call,
+): Promise<Page> {
   const { tokens, chainId, wallet, contract, tokenId = null, target, limit, cursor, caller, id } = requested;
+  const { block } = token;
   const after = cursor?.after?.split('.')[1];
-  const place = after === undefined ? {} : { after: `0x${after}` as const };
-  const { at, block } = pinned;
-  const query = { chainId, wallet, at, limit, ...place };
-  const exclusive = { ...query, token: null, timestamp: undefined, withItself: cursor === null };
+  const query = { wallet, limit, ...(after === undefined ? {} : { after: `0x${after}` as const }) };
+  const { service } = call;
+  const vaultsOn = ({ chainId: of, at }: PinnedBlock) =>
+    reportUnread({ chainId: of, to: wallet }, service, service.store.vaults({ ...query, chainId: of, at, target }));
   const { counterparts, next, nextChange } =
     id === null
-      ? { ...(await call.service.store.vaults({ ...query, target })), nextChange: null }
-      : await exclusiveVaults(call, { ...exclusive, id }, pinned);
+      ? { ...(await mergedPage(chains, limit, vaultsOn)), nextChange: null }
+      : await exclusiveVaults(call, { ...query, id, token: null, withItself: cursor === null }, chains);
   const vaults = counterparts.filter((one) => one.wallet !== wallet);
   const itself = id === null ? { wallet, granting: [] } : counterparts.find((one) => one.wallet === wallet);
   const owners = cursor === null && itself !== undefined ? [itself, ...vaults] : vaults;
@@ -264,7 +271,8 @@ export function unreadable(
 const HOLDER_TEXT = writerFor<Holder, Format>()(HOLDER, {
   owner: ({ owner }) => addressText(owner),
   balance: ({ balance }, { mode }) => uint256Text(balance, mode),
-  delegations: ({ delegations }, format) => arrayText(delegations.map((one) => anyRecordText(one, format))),
+  delegations: ({ delegations }, format) =>
+    arrayText(delegations.map((one) => anyRecordText(one, { ...format, chainId: one.chainId }))),
 });
 
 interface Body extends Pick<Page, 'holders'> {
@@ -273,7 +281,13 @@ interface Body extends Pick<Page, 'holders'> {
   readonly next: string | null;
 }
 
-const HOLDERS_TEXT = writerFor<Body, Format>()(HOLDERS, {
+/** A chain, with the block at which it was read. */
+export const CHAIN_TEXT = writerFor<PinnedBlock, null>()(CHAIN_AT, {
+  chainId: ({ chainId }) => integerText(chainId),
+  block: ({ block }) => blockText(block),
+});
+
+const HOLDERS_TEXT = writerFor<Body, Format>()(HOLDERS_BODY, {
   wallet: ({ wallet }) => addressText(wallet),
   holds: ({ holders, next }) => (holders.length === 0 && next !== null ? NULL : booleanText(holders.length > 0)),
   chainId: (_body, { chainId }) => integerText(chainId),

@@ -1,6 +1,6 @@
 // Answers votes: what the owners that count for each address have, every owner once.
 
-import { arrayText, integerText, NULL, plainText, stringify, writerFor } from '../../api/json-text.ts';
+import { arrayText, NULL, plainText, stringify, writerFor } from '../../api/json-text.ts';
 import { handled } from '../../api/operation.ts';
 import type { Voter } from '../../api/params.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
@@ -9,7 +9,6 @@ import { readRequest, readValues } from '../../api/request.ts';
 import { string } from '../../api/shape.ts';
 import {
   MAX_VOTES_BYTES,
-  VOTE_CHAIN,
   VOTE_OWNER,
   VOTE_SCORE,
   VOTES,
@@ -18,27 +17,28 @@ import {
 } from '../../api/votes-operations.ts';
 import { chunksOf } from '../../chain/rpc/rpc.ts';
 import type { TokenContract, TokenReader } from '../../chain/tokens/token-reader.ts';
-import { addressText, anyRecordText, blockText } from '../../feed/delegation-json.ts';
+import { addressText, anyRecordText } from '../../feed/delegation-json.ts';
 import { type ChosenFor, chosenClasses, targetOf } from '../../registry/chosen.ts';
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
-import type { AnswerBlock } from '../../store/store.ts';
+import type { Address } from '../../registry/delegation.ts';
 import {
   chainReorganizing,
+  type ExactBlock,
   findWalletDispute,
   type PinnedBlock,
-  pinBlock,
+  pinExact,
   pinIndexed,
   reportUnread,
   retryRewritten,
 } from '../context/as-of.ts';
 import { type ChosenAt, type ChosenGrant, chooseDelegates } from '../context/chosen.ts';
+import { pinDelegations } from '../context/delegation-chains.ts';
 import { requireServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { SHORT } from '../limits/long-lists.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, manyChainsHeaders } from '../wire/answer.ts';
 import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
-import { ownershipOff, pinExact, unreadable } from './holders.ts';
+import { CHAIN_TEXT, ownershipOff, unreadable } from './holders.ts';
 
 /** More owners than this are not looked through for one address, or for one request. */
 const MAX_OWNERS_OF_ONE = 1000;
@@ -52,12 +52,6 @@ const FEW_VOTERS = 25;
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const NO_NAMES: ReadonlySet<string> = new Set();
-
-/** A chain at the block and the time of the snapshot. */
-interface At extends ChosenAt, Pick<PinnedBlock, 'block'> {
-  readonly chainId: number;
-}
-type TokenAt = At & { readonly block: AnswerBlock & { readonly hash: Bytes32 } };
 
 type Requested = Awaited<ReturnType<typeof readVotes>>;
 
@@ -138,14 +132,14 @@ async function score(asked: Requested, call: Call): Promise<string> {
   const caller = countedAs(call.caller());
   const charge = (rows: number) => service.longLists.charge(call.caller(), rows);
   const token = await pinToken(asked, caller, service);
-  const chains = await Promise.all(asked.chains.map((chainId) => pinChain(chainId, asked, token, service)));
+  const chains = await pinDelegations(asked.chains, token, { block: asked.snapshot }, service);
   const addresses = new Set(voters.map(({ address }) => address));
   const owners = await findOwners(of, addresses, chains, service);
   charge(owners.length);
-  const chosen = await firstChosen(of, owners, chains, service, charge);
+  const chosen = await chooseDelegates(service.store, of, chains, owners, charge);
   const counted = owners
     .map((owner, position) => ({ owner, chosen: chosen[position] ?? null }))
-    .map((one) => ({ ...one, voter: one.chosen?.grant.delegate ?? one.owner }))
+    .map((one) => ({ ...one, voter: one.chosen?.delegate ?? one.owner }))
     .filter(({ voter }) => addresses.has(voter));
   const at = { chainId: asked.chainId, contract: of.contract, blockHash: token.block.hash, caller };
   const balances = await readBalances(
@@ -162,31 +156,22 @@ async function score(asked: Requested, call: Call): Promise<string> {
 }
 
 /** The block whose tokens count. A final block whose hash the index does not keep is known to the providers. */
-async function pinToken(asked: Requested, caller: string, service: Service): Promise<TokenAt> {
+async function pinToken(asked: Requested, caller: string, service: Service): Promise<ChosenAt & ExactBlock> {
   const { chainId, snapshot, tokens } = asked;
   const pinned = await pinIndexed(chainId, { block: snapshot }, service);
   const { number, hash } = pinned.block;
-  if (hash !== null || number > (pinned.chain.verified ?? -1))
-    return { ...(await pinExact(chainId, { block: snapshot }, service)), chainId };
+  if (hash !== null || number > (pinned.chain.verified ?? -1)) return pinExact(chainId, { block: snapshot }, service);
   const read = await tokens.block(chainId, number, caller);
   if (read.type === 'unavailable') throw unreadable(read, { ...asked, target: asked });
   const { timestamp } = read;
-  return { ...pinned, chainId, block: { number, hash: read.hash, timestamp }, time: timestamp };
-}
-
-/** A chain of delegations: its own newest block, or the one at the time of the token's. */
-async function pinChain(chainId: number, { snapshot }: Requested, token: TokenAt, service: Service): Promise<At> {
-  if (chainId === token.chainId) return token;
-  const timestamp = snapshot === 'latest' ? undefined : (token.block.timestamp ?? undefined);
-  const asOf = timestamp === undefined ? { block: snapshot } : { timestamp };
-  return { ...(await pinBlock(chainId, asOf, service)), chainId, timestamp };
+  return { ...pinned, block: { number, hash: read.hash, timestamp }, time: timestamp };
 }
 
 /** Every owner that can count for one of the addresses: they themselves, and all that have granted one of them something. */
 async function findOwners(
   of: ChosenFor,
   addresses: ReadonlySet<Address>,
-  chains: readonly At[],
+  chains: readonly PinnedBlock[],
   service: Service,
 ): Promise<Address[]> {
   const owners = new Set(addresses);
@@ -204,7 +189,7 @@ async function findOwners(
 
 const tooMany = (detail: string) => badRequest([{ parameter: 'addresses', detail }]);
 
-async function grantorsOf(of: ChosenFor, voter: Address, chains: readonly At[], service: Service) {
+async function grantorsOf(of: ChosenFor, voter: Address, chains: readonly PinnedBlock[], service: Service) {
   const { store } = service;
   const found = new Set<Address>();
   const add = (owner: Address) => {
@@ -226,25 +211,6 @@ async function grantorsOf(of: ChosenFor, voter: Address, chains: readonly At[], 
     for (const owner of await store.exclusiveOwners({ ...query, classes: chosenClasses(of) })) add(owner);
   }
   return found;
-}
-
-/** What each owner has chosen on the first chain on which it has chosen anything. */
-async function firstChosen(
-  of: ChosenFor,
-  owners: readonly Address[],
-  chains: readonly At[],
-  service: Service,
-  charge: (grants: number) => void,
-) {
-  const chosen: ({ readonly grant: ChosenGrant; readonly chainId: number } | null)[] = owners.map(() => null);
-  for (const at of chains) {
-    const left = [...owners.keys()].filter((position) => chosen[position] === null);
-    const asked = left.map((position) => owners[position] as Address);
-    const found = await chooseDelegates(service.store, of, at, asked, charge);
-    for (const [turn, grant] of found.entries())
-      if (grant !== null) chosen[left[turn] as number] = { grant, chainId: at.chainId };
-  }
-  return chosen;
 }
 
 async function readBalances(
@@ -269,32 +235,27 @@ const SCORE_TEXT = writerFor<Voter, ReadonlyMap<Address, bigint>>()(VOTE_SCORE, 
   score: ({ address }, scores) => sumText(scores.get(address) ?? 0n),
 });
 
-const CHAIN_TEXT = writerFor<At, null>()(VOTE_CHAIN, {
-  chainId: ({ chainId }) => integerText(chainId),
-  block: ({ block }) => blockText(block),
-});
-
 interface Counted {
   readonly owner: Address;
   readonly voter: Address;
   readonly balance: bigint;
-  readonly chosen: { readonly grant: ChosenGrant; readonly chainId: number } | null;
+  readonly chosen: ChosenGrant | null;
 }
 
 const OWNER_TEXT = writerFor<Counted, null>()(VOTE_OWNER, {
   owner: ({ owner }) => addressText(owner),
   balance: ({ balance }) => sumText(balance),
   voter: ({ voter }) => addressText(voter),
-  reason: ({ chosen }) => plainText(chosen?.grant.reason ?? 'none'),
+  reason: ({ chosen }) => plainText(chosen?.reason ?? 'none'),
   delegation: ({ chosen }) =>
-    chosen === null ? NULL : anyRecordText(chosen.grant.grant, { mode: 'string', chainId: chosen.chainId }),
+    chosen === null ? NULL : anyRecordText(chosen.grant, { mode: 'string', chainId: chosen.chainId }),
 });
 
 interface Body {
   readonly voters: readonly Voter[];
   readonly scores: ReadonlyMap<Address, bigint>;
-  readonly token: At;
-  readonly chains: readonly At[];
+  readonly token: PinnedBlock;
+  readonly chains: readonly PinnedBlock[];
   readonly owners: readonly Counted[] | null;
 }
 

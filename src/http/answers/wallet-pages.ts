@@ -13,11 +13,11 @@ import { checksummed } from '../../registry/checksum.ts';
 import { type Address, type DelegationKey, isAddress, NO_RIGHTS } from '../../registry/delegation.ts';
 import { NEWEST_FIRST, neverGrants, type Version } from '../../registry/versions.ts';
 import type { Counterpart } from '../../store/store.ts';
-import { reportUnread } from '../context/as-of.ts';
+import { type PinnedBlock, reportUnread } from '../context/as-of.ts';
 import { requireForm } from '../context/exclusive.ts';
 import type { Call, Service } from '../context/service.ts';
 import type { Answer } from '../wire/answer.ts';
-import { answerChainPage, badCursor, listSection, type PinnedChain, type Section } from './chain-pages.ts';
+import { answerChainPage, badCursor, listSection, type Section } from './chain-pages.ts';
 import { answerVaults } from './exclusive.ts';
 import { filterOf, hasStandardTypes, matcherOf } from './list.ts';
 
@@ -26,7 +26,7 @@ export function answerAnyList(operation: typeof ANY_LIST, call: Call): Promise<A
   const { numbers, types, direction, ...asked } = readRequest(operation, call.path, call.query);
   const { type, contract, rights, unrestricted, ...page } = asked;
   const matches = matcherOf(filterOf({ type, contract, rights, unrestricted }));
-  const section = ({ chainId, at }: PinnedChain, version: Version) => {
+  const section = ({ chainId, at }: PinnedBlock, version: Version) => {
     const query = { chainId, version, wallet: page.wallet, at, direction, matches };
     const format = { mode: numbers, chainId, hasStandardTypes: hasStandardTypes(types, service) };
     return listSection(query, service, (found) => found.map((row) => detailedRecordText(row, format, 'any')));
@@ -43,7 +43,7 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
   const { direction, numbers: mode, ...page } = readRequest(operation, call.path, call.query);
   const { wallet } = page;
   const section =
-    ({ chainId, at }: PinnedChain): Section =>
+    ({ chainId, at }: PinnedBlock): Section =>
     async (limit, text) => {
       const [block, logIndex = 0] = (text === null ? null : readNumbers(text, 2)) ?? [];
       if (text !== null && block === undefined) throw badCursor();
@@ -53,7 +53,7 @@ export function answerHistory(operation: typeof HISTORY, call: Call): Promise<An
       const texts = entries.map((entry) => historyEntryText(entry, { mode, chainId }));
       return { texts, next: next && numbersText(next.block, next.logIndex) };
     };
-  const sectionsOf = (chain: PinnedChain) => [section(chain)];
+  const sectionsOf = (chain: PinnedBlock) => [section(chain)];
   return answerChainPage(operation, call, page, { identity: [direction], rows: 'grants', sectionsOf });
 }
 
@@ -108,7 +108,7 @@ interface Asked extends Pick<CounterpartsOperation, 'side' | 'one'> {
 }
 
 /** The wallets for which the check is true. */
-function grantedSection(asked: Asked, { chainId, at }: PinnedChain): Section {
+function grantedSection(asked: Asked, { chainId, at }: PinnedBlock): Section {
   const { side, wallet, target, service } = asked;
   return async (limit, after) => {
     if (after !== null && !isAddress(after)) throw badCursor();
@@ -119,7 +119,7 @@ function grantedSection(asked: Asked, { chainId, at }: PinnedChain): Section {
 }
 
 /** The wallets that granted only a part of what is asked: read from the whole list, so it costs as much. */
-function narrowerSection(asked: Asked, version: Version, { chainId, at }: PinnedChain): Section {
+function narrowerSection(asked: Asked, version: Version, { chainId, at }: PinnedBlock): Section {
   const { side, wallet, target, service } = asked;
   const isVaults = side === 'vaults';
   const direction = isVaults ? 'incoming' : 'outgoing';

@@ -2,7 +2,7 @@
 
 import type { BlockChoice } from '../../api/params.ts';
 import { BACKFILL_BLOCKS, Problem } from '../../api/problems.ts';
-import type { Address } from '../../registry/delegation.ts';
+import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { describeHalt, findDispute } from '../../store/halt.ts';
@@ -142,6 +142,9 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
 
 /** The block that a chain is read as of. */
 export interface PinnedBlock {
+  readonly chainId: number;
+  /** The requested time, if it was a time. */
+  readonly timestamp: number | undefined;
   readonly at: ChosenBlock & { readonly seen: number };
   readonly block: AnswerBlock;
   readonly chain: ChainState;
@@ -150,7 +153,7 @@ export interface PinnedBlock {
   readonly reach: number;
 }
 
-interface Pinning {
+export interface Pinning {
   readonly about?: About | null;
   /** The block of a cursor, in place of what was requested. */
   readonly chosen?: ChosenBlock | null;
@@ -161,7 +164,7 @@ export async function pinBlock(chainId: number, asOf: AsOf, service: Service, pi
   const { store } = service;
   const requested = pinning.chosen ? { block: pinning.chosen.block } : asOf;
   const { result, reach } = await readAsOf(store, chainId, requested, (at) => store.pin(chainId, at));
-  return pinnedBy(result, reach, service, pinning);
+  return { ...pinnedBy(result, reach, service, pinning), timestamp: asOf.timestamp };
 }
 
 /** The same for a block that was just read. */
@@ -174,8 +177,37 @@ export function pinnedBy(
   requireFresh(chain, reach, service.now(), service, about);
   // The block and what is read as of it may come from two replicas: the second must not be behind the first.
   const at = { ...(chosen ?? { block: block.number, revision: chain.revision, stamp }), seen: chain.revision };
-  return { at, block, chain, stamp, reach };
+  return { chainId: chain.chainId, timestamp: undefined, at, block, chain, stamp, reach };
 }
+
+/** A block whose hash is known, at which tokens can be read. */
+export interface ExactBlock extends PinnedBlock {
+  readonly block: AnswerBlock & { readonly hash: Bytes32 };
+}
+
+export async function pinExact(...args: Parameters<typeof pinBlock>): Promise<ExactBlock> {
+  const [chainId, asOf, , { chosen = null } = {}] = args;
+  const pinned = await pinBlock(...args);
+  const { block, reach } = pinned;
+  const { number, hash } = block;
+  // Tokens can change hands in blocks that are not kept, between the kept block and the time.
+  const isExact = chosen !== null || asOf.timestamp === undefined || reach === number;
+  if (hash === null || !isExact)
+    throw new Problem(
+      'block-not-kept',
+      `The index of chain ${chainId} has no hash of the requested block, so tokens cannot be read at it. Use block=latest or block=finalized.`,
+      { fields: { chainId, block: number } },
+    );
+  return { ...pinned, block: { ...block, hash } };
+}
+
+/** The index has no time of a block, and the answer depends on it. */
+export const timeNotKept = ({ chainId, block: { number } }: Pick<PinnedBlock, 'chainId' | 'block'>) =>
+  new Problem(
+    'block-not-kept',
+    `The index of chain ${chainId} has no timestamp of the requested block, on which the answer depends. Use block=latest or block=finalized.`,
+    { fields: { chainId, block: number } },
+  );
 
 /** The same, and refuses a block that is not indexed, which reading rows as of it would do. */
 export async function pinIndexed(...args: Parameters<typeof pinBlock>): Promise<PinnedBlock> {

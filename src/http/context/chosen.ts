@@ -7,51 +7,51 @@ import { countsAt } from '../../registry/exclusive.ts';
 import { hasUnnamedRevocations } from '../../registry/versions.ts';
 import { unsettledRevocation } from '../../store/errors.ts';
 import type { DetailedDelegation, Store } from '../../store/store.ts';
-import { findWalletDispute, type PinnedBlock } from './as-of.ts';
-import { laterTime, timeNotKept } from './exclusive.ts';
+import { findWalletDispute, type PinnedBlock, timeNotKept } from './as-of.ts';
+import { type OnChain, onFirstChain } from './delegation-chains.ts';
+import { laterTime } from './exclusive.ts';
 
-/** The point in time at which a chain is asked. */
-export interface ChosenAt extends Pick<PinnedBlock, 'at' | 'chain'> {
-  /** The requested time, if it was a time. */
-  readonly timestamp?: number | undefined;
+/** The block that a chain is asked as of. */
+export interface ChosenAt extends PinnedBlock {
   /** The time of the block, if the index does not keep it. */
   readonly time?: number | undefined;
 }
 
-export type ChosenGrant = Chosen<DetailedDelegation>;
+export type ChosenGrant = OnChain<Chosen<DetailedDelegation>>;
 
 /** How many owners are asked about together. */
 const OWNERS_AT_ONCE = 1000;
 
-/** Who is chosen by each owner, null for itself. `onRead` is told how many grants were read. */
-export async function chooseDelegates(
+/** Who is chosen by each owner, on the first chain on which it has chosen anything; null for itself. `onRead` is told how many grants were read. */
+export const chooseDelegates = (
   store: Pick<Store, 'ownerGrants' | 'exclusiveGrants' | 'blockAt'>,
   of: ChosenFor,
-  { at, chain, timestamp, time }: ChosenAt,
-  owners: readonly Address[],
+  chains: readonly ChosenAt[],
+  all: readonly Address[],
   onRead: (grants: number) => void = () => {},
-): Promise<(ChosenGrant | null)[]> {
-  const { chainId } = chain;
-  const found: (ChosenGrant | null)[] = [];
-  const later = await laterTime(store, chainId, timestamp, at.block);
-  for (const some of chunksOf(owners, OWNERS_AT_ONCE)) {
-    const asked = { chainId, at, owners: some };
-    const { grants, unsettled, read } = await store.ownerGrants({ ...asked, target: targetOf(of) });
-    const exclusive = await store.exclusiveGrants({ ...asked, classes: chosenClasses(of), time });
-    onRead(read + exclusive.read);
-    const latest = Math.max(exclusive.latest, later ?? 0);
-    for (const [position, owner] of some.entries()) {
-      const disputed = findWalletDispute(chain, { from: owner });
-      if (disputed !== null) throw disputed;
-      const own = { exclusive: exclusive.grants[position] ?? [], passing: grants[position] ?? [] };
-      const chosen = chosenDelegate(own, of, exclusive.earliest);
-      // Grants only stop counting as time goes by: one that counts at both ends of the range decided at every time in it.
-      if (chosen?.reason === 'exclusive' && !countsAt(chosen.grant, latest)) throw timeNotKept(chainId, at.block);
-      // What a revocation may have ended matters only where nothing goes before it.
-      const isCertain = chosen !== null && !hasUnnamedRevocations(chosen.grant.version);
-      if (!isCertain && unsettled.has(owner)) throw unsettledRevocation(owner);
-      found.push(chosen);
+): Promise<readonly (ChosenGrant | null)[]> =>
+  onFirstChain(chains, all, async (pinned: ChosenAt, owners) => {
+    const { chainId, at, chain, time } = pinned;
+    const found: (Chosen<DetailedDelegation> | null)[] = [];
+    const later = await laterTime(store, pinned);
+    for (const some of chunksOf(owners, OWNERS_AT_ONCE)) {
+      const asked = { chainId, at, owners: some };
+      const { grants, unsettled, read } = await store.ownerGrants({ ...asked, target: targetOf(of) });
+      const exclusive = await store.exclusiveGrants({ ...asked, classes: chosenClasses(of), time });
+      onRead(read + exclusive.read);
+      const latest = Math.max(exclusive.latest, later ?? 0);
+      for (const [position, owner] of some.entries()) {
+        const disputed = findWalletDispute(chain, { from: owner });
+        if (disputed !== null) throw disputed;
+        const own = { exclusive: exclusive.grants[position] ?? [], passing: grants[position] ?? [] };
+        const chosen = chosenDelegate(own, of, exclusive.earliest);
+        // Grants only stop counting as time goes by: one that counts at both ends of the range decided at every time in it.
+        if (chosen?.reason === 'exclusive' && !countsAt(chosen.grant, latest)) throw timeNotKept(pinned);
+        // What a revocation may have ended matters only where nothing goes before it.
+        const isCertain = chosen !== null && !hasUnnamedRevocations(chosen.grant.version);
+        if (!isCertain && unsettled.has(owner)) throw unsettledRevocation(owner);
+        found.push(chosen);
+      }
     }
-  }
-  return found;
-}
+    return found;
+  });
