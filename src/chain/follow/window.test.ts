@@ -52,7 +52,7 @@ test('final history that one provider alone was asked for stays unconfirmed when
     expect(verified).toBeGreaterThan(before.verified as number);
     expect(agreedBlock).toBeNull();
     // Until all of it has been compared, from the start.
-    expect(await world.one.follower.audit(FIRST + 10, FIRST + 20)).toMatchObject({ providers: 2 });
+    expect(await world.one.follower.audit(FIRST + 1, FIRST + 20)).toMatchObject({ providers: 2 });
     expect((await stateOf(world)).agreedBlock).toBeNull();
     second.fault = () => new Response('', { status: 503 });
     expect(await world.one.follower.audit(FIRST, FIRST + 20)).toMatchObject({ providers: 1 });
@@ -62,6 +62,14 @@ test('final history that one provider alone was asked for stays unconfirmed when
     await world.one.catchUp();
     expect(await world.one.follower.audit(FIRST, FIRST + 20)).toMatchObject({ providers: 2 });
     expect((await stateOf(world)).agreedBlock).toBe(FIRST + 20);
+    // Without a gap.
+    for (const [from, agreed] of [
+      [FIRST + 22, FIRST + 20],
+      [FIRST + 21, FIRST + 23],
+    ] as const) {
+      expect(await world.one.follower.audit(from, FIRST + 23)).toMatchObject({ providers: 2 });
+      expect((await stateOf(world)).agreedBlock).toBe(agreed);
+    }
   }));
 
 test('a block that is replaced while the window is read does not become final', () =>
