@@ -429,6 +429,7 @@ export interface Network {
         | 'rpc-error'
         | 'bad-response'
         | 'wrong-chain'
+        | 'no-registry'
         | 'syncing'
         | 'behind'
         | 'inconsistent'

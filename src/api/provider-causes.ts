@@ -23,6 +23,7 @@ export const PROVIDER_CAUSES = [
   'rpc-error',
   'bad-response',
   'wrong-chain',
+  'no-registry',
   'syncing',
   'behind',
   'inconsistent',

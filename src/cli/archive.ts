@@ -9,6 +9,7 @@ import { createGunzip } from 'node:zlib';
 import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { NETWORKS, type Network } from '../registry/network.ts';
 import { type Environment, readConfig } from '../service/config.ts';
+import { learnNetworks } from '../service/stored-networks.ts';
 import { showStatus, UsageError } from '../service/terminal.ts';
 import { archiveLines, checkArchive, importArchive } from '../store/archive.ts';
 import { backUpSqlite } from '../store/backup.ts';
@@ -25,8 +26,9 @@ export const exportCommand: Command = {
   options: { chain: { value: '<id>', about: 'chain id' } },
   examples: ['delegations export --chain 1 | gzip > mainnet.ndjson.gz'],
   async run(call) {
-    const { chainId } = requireNetwork(call);
     await using store = await openStore(readConfig(call.environment).databaseUrl, { readOnly: true });
+    learnNetworks(await store.chains());
+    const { chainId } = requireNetwork(call);
     const lines = archiveLines(store, chainId);
     let next = await lines.next();
     for (; !next.done; next = await lines.next()) await writeWhole(next.value);

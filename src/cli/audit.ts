@@ -14,6 +14,7 @@ import { createProviderPool } from '../chain/rpc/provider-pool.ts';
 import { groupLogs } from '../chain/rpc/registry-logs.ts';
 import type { Network } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
+import { learnNetworks } from '../service/stored-networks.ts';
 import { showStatus, UsageError } from '../service/terminal.ts';
 import { openStore } from '../store/open.ts';
 import type { LogRecord, Store } from '../store/store.ts';
@@ -139,9 +140,10 @@ older block that has one. A running follower continues from there.`,
   examples: ['delegations rewind --chain 1 --to 18000000'],
   async run(call) {
     const to = call.number('to');
-    const { chainId } = requireNetwork(call);
     if (to === undefined) throw new UsageError('--to is missing. Example: --to 18000000');
     await using store = await openStore(readConfig(call.environment).databaseUrl, { mustExist: true });
+    learnNetworks(await store.chains());
+    const { chainId } = requireNetwork(call);
     const state = await store.chain(chainId);
     if (state?.head == null) throw new UsageError(`Chain ${chainId} is not in this database.`);
     if (to >= state.head.number)

@@ -5,6 +5,8 @@ import { version } from '../../package.json' with { type: 'json' };
 import { nearest } from '../api/query.ts';
 import { RpcError } from '../chain/rpc/rpc.ts';
 import { ListenError } from '../http/server/listener.ts';
+import { addNetworks } from '../registry/network.ts';
+import { readNetworks } from '../service/chain-config.ts';
 import { ConfigError } from '../service/config.ts';
 import { createLog, flushLog } from '../service/log.ts';
 import { alignColumns, UsageError } from '../service/terminal.ts';
@@ -33,6 +35,8 @@ process.stderr.on('error', () => {});
 
 const [name, ...rest] = process.argv.slice(2);
 const asksHelp = name === 'help' || [name, ...rest].some((word) => word === '--help' || word === '-h');
+
+addNetworks(readNetworks(process.env));
 
 const command = [...COMMANDS, worker].find((one) => one.name === (name === 'help' ? rest[0] : name));
 try {

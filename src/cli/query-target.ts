@@ -10,6 +10,7 @@ import { createApp } from '../http/server/app.ts';
 import { NETWORKS } from '../registry/network.ts';
 import { readConfig } from '../service/config.ts';
 import { createFreshness } from '../service/freshness.ts';
+import { learnNetworks } from '../service/stored-networks.ts';
 import { UsageError } from '../service/terminal.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
@@ -108,7 +109,9 @@ export async function withStore(
       `${error.message}\nSet DATABASE_URL, or query a running service with --url http://localhost:8080`,
     );
   });
-  const chainIds = new Set((await store.chains()).map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
+  const states = await store.chains();
+  learnNetworks(states);
+  const chainIds = new Set(states.map(({ chainId }) => chainId).filter((id) => NETWORKS.has(id)));
   const nodes = new Map([...config.chains].map(([chainId, { rpcUrls }]) => [chainId, rpcUrls]));
   await work({
     store,

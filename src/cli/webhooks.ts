@@ -3,6 +3,7 @@
 import { NETWORKS } from '../registry/network.ts';
 import { type Config, readConfig } from '../service/config.ts';
 import { targetRules } from '../service/start-api.ts';
+import { learnNetworks } from '../service/stored-networks.ts';
 import { UsageError } from '../service/terminal.ts';
 import { StoreError } from '../store/errors.ts';
 import { openStore } from '../store/open.ts';
@@ -175,7 +176,9 @@ async function withStore(
   work: (store: Store, served: ReadonlySet<number>) => Promise<void>,
 ): Promise<void> {
   await using store = await openStore(databaseUrl, { readOnly: true, mustExist: true });
-  const stored = (await store.chains()).map(({ chainId }) => chainId).filter((chainId) => NETWORKS.has(chainId));
+  const states = await store.chains();
+  learnNetworks(states);
+  const stored = states.map(({ chainId }) => chainId).filter((chainId) => NETWORKS.has(chainId));
   await work(store, new Set([...stored, ...chains.keys()]));
 }
 

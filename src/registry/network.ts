@@ -10,7 +10,8 @@ export type Finality = 'tag' | { readonly blocks: number } | { readonly seconds:
 export interface Network {
   readonly chainId: number;
   readonly name: string;
-  readonly testnet: boolean;
+  /** Null if it is not known. */
+  readonly testnet: boolean | null;
   /** The host of a public block explorer, with /address/<address>, /tx/<hash> and /block/<number>. Without it there are no links. */
   readonly explorer?: string;
   /** The registries deployed here, by version. */
@@ -30,14 +31,22 @@ export interface Network {
   readonly finality: Finality;
   /** The number of seconds without a confirmed head after which the chain's answers count as stale. */
   readonly maxLagSeconds: number;
+  /** Of a network that an operator has added: what says so, in one form. See custom-network.ts. */
+  readonly custom?: string;
 }
 
 type Traits = Partial<Omit<Network, 'chainId' | 'name' | 'blockSeconds' | 'registries' | 'maxLagSeconds'>> & {
-  readonly v1?: true;
-  readonly zksync?: true;
+  readonly v1?: boolean;
+  readonly zksync?: boolean;
 };
 
-function network(chainId: number, name: string, blockSeconds: number, { v1, zksync, ...traits }: Traits = {}): Network {
+/** With the defaults that follow from the block time and from what is said. */
+export function network(
+  chainId: number,
+  name: string,
+  blockSeconds: number,
+  { v1, zksync, ...traits }: Traits = {},
+): Network {
   const v2 = zksync ? V2_ON_ZKSYNC : ADDRESSES[2];
   return {
     chainId,
@@ -58,8 +67,8 @@ function network(chainId: number, name: string, blockSeconds: number, { v1, zksy
 }
 
 const ON_ETHEREUM = { 1: 15_590_000, 2: 18_150_000 };
-/** Every known network, by chain id. */
-export const NETWORKS: ReadonlyMap<number, Network> = new Map(
+/** The table, by chain id. */
+export const LISTED: ReadonlyMap<number, Network> = new Map(
   [
     network(1, 'Ethereum', 12, { explorer: 'etherscan.io', v1: true, provable: true, firstBlock: ON_ETHEREUM }),
     network(10, 'Optimism', 2, { explorer: 'optimistic.etherscan.io', v1: true, provable: true }),
@@ -101,6 +110,19 @@ export const NETWORKS: ReadonlyMap<number, Network> = new Map(
     network(11155111, 'Sepolia', 12, { explorer: 'sepolia.etherscan.io', v1: true, provable: true, testnet: true }),
   ].map((entry) => [entry.chainId, entry]),
 );
+
+const known = new Map(LISTED);
+/** Every known network, by chain id: the table, and what operators add to it. */
+export const NETWORKS: ReadonlyMap<number, Network> = known;
+
+/** Adds networks, in place of those with the same ids. The result undoes it. */
+export function addNetworks(networks: readonly Network[]): () => void {
+  const before = networks.map(({ chainId }) => [chainId, known.get(chainId)] as const);
+  for (const one of networks) known.set(one.chainId, one);
+  return () => {
+    for (const [chainId, one] of before) one === undefined ? known.delete(chainId) : known.set(chainId, one);
+  };
+}
 
 /** Which version's registry stands at the address, if one does. */
 export function registryAt(network: Network, address: string): Version | null {

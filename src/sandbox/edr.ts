@@ -43,7 +43,6 @@ export type EdrResponse = { readonly result: unknown } | { readonly error: EdrEr
 
 export type Edr = (method: string, params: unknown) => Promise<EdrResponse>;
 
-const CHAIN_ID = 1n;
 const BALANCE = 10_000n * 10n ** 18n;
 const BLOCK_GAS_LIMIT = 60_000_000n;
 /** The most that a transaction may have (EIP-7825). A call or transaction that names no gas gets it. */
@@ -68,8 +67,8 @@ export function findNativePackage(): string | null {
   return null;
 }
 
-/** Creates a chain with chain id 1 whose first block has this time. Every transaction is mined at once. */
-export async function createEdr(since: Date): Promise<Edr> {
+/** Creates a chain whose first block has this time. Every transaction is mined at once. */
+export async function createEdr(since: Date, chainId: bigint): Promise<Edr> {
   const edr = createRequire(import.meta.url)(findNativePackage() ?? nativePackage()) as Native;
   const hardfork = edr.l1HardforkLatest();
   const context = new edr.EdrContext();
@@ -78,8 +77,8 @@ export async function createEdr(since: Date): Promise<Edr> {
   const provider = await context.createProvider(
     edr.L1_CHAIN_TYPE,
     {
-      chainId: CHAIN_ID,
-      networkId: CHAIN_ID,
+      chainId,
+      networkId: chainId,
       hardfork: edr.l1HardforkToString(hardfork),
       genesisState: [...accounts, ...edr.l1GenesisState(hardfork)],
       ownedAccounts: TEST_ACCOUNTS.map(({ privateKey }) => privateKey),

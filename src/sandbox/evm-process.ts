@@ -54,7 +54,7 @@ function serveJsonRpc(edr: Edr, port: number): number {
   }
 }
 
-const [port, since, folder] = process.argv.slice(2) as [string, string, string?];
+const [port, since, chainId, folder] = process.argv.slice(2) as [string, string, string, string?];
 
 process.once('disconnect', () => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
@@ -63,4 +63,4 @@ process.once('disconnect', () => {
 // Ctrl-C reaches every process of a terminal. The parent decides when this one exits.
 process.on('SIGINT', () => {});
 
-process.send?.(serveJsonRpc(await createEdr(new Date(since)), Number(port)));
+process.send?.(serveJsonRpc(await createEdr(new Date(since), BigInt(chainId)), Number(port)));

@@ -1,4 +1,4 @@
-// Starts a local chain: an EVM in a process of its own, served on the loopback interface, with chain id 1, and both
+// Starts a local chain: an EVM in a process of its own, served on the loopback interface, with both
 // registries and Multicall3 at their real addresses.
 
 import { rmSync } from 'node:fs';
@@ -27,16 +27,24 @@ const OFFERED: Readonly<Partial<Record<string, string>>> = optionalDependencies;
 export interface EvmOptions {
   /** The time of the first block. */
   readonly since?: Date;
+  /** 1 without it. */
+  readonly chainId?: number;
   /** Without it, any free port. */
   readonly port?: number;
   /** Deleted when the chain exits, even if this process was killed. */
   readonly folder?: string;
 }
 
-export async function startEvm({ since = new Date(), port = 0, folder }: EvmOptions = {}) {
+export async function startEvm({ since = new Date(), chainId = 1, port = 0, folder }: EvmOptions = {}) {
   requireNativePackage();
   const { promise: listening, resolve: hears } = Promise.withResolvers<number>();
-  const command = [process.execPath, programPath('sandbox/evm-process.ts'), String(port), since.toISOString()];
+  const command = [
+    process.execPath,
+    programPath('sandbox/evm-process.ts'),
+    String(port),
+    since.toISOString(),
+    String(chainId),
+  ];
   if (folder !== undefined) command.push(folder);
   const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', ipc: hears });
   /** Resolves when the chain's process has exited. */

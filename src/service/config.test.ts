@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { isAllowedAddress } from '../webhooks/networks.ts';
+import { readNetworks } from './chain-config.ts';
 import { ConfigError, readConfig } from './config.ts';
 
 /** The error for an environment that must be rejected. */
@@ -116,7 +117,9 @@ test('all faults are reported at once, each with its variable and an example', (
   const error = configErrorOf(bad);
   expect(error.faults.map(({ name }) => name).sort()).toEqual(Object.keys(bad).sort());
   expect(error.message).toContain('PORT must be an integer from 0 to 65535. Example: PORT=8080');
-  expect(error.message).toContain('MAX_LAG_99 must end with the id of a supported network. Example: MAX_LAG_1=120');
+  expect(error.message).toContain(
+    'MAX_LAG_99 is of a network that is not known: say what it is. Example: NETWORK_99=Animechain,2s',
+  );
   expect(error.message).not.toContain('secret');
 });
 
@@ -182,4 +185,33 @@ test('faults of a chain never show its URL', () => {
 test('on and off are the only words of a switch', () => {
   for (const MCP of ['constructor', 'toString', 'ON', '1'])
     expect(configErrorOf({ MCP }).message).toContain('on or off');
+});
+
+test('a network that is not in the table is said to be one, with everything that is wrong about it', () => {
+  const RPC_URL_69000 = 'https://node.example/SECRET';
+  const good = { NETWORK_69000: 'Animechain,2s,v1', RPC_URL_69000, START_BLOCK_69000: '7', MAX_LAG_69000: '9' };
+  expect(readConfig(good)).toMatchObject({
+    chains: new Map([[69_000, { rpcUrls: [RPC_URL_69000], startBlock: 7 }]]),
+    maxLag: new Map([[69_000, 9]]),
+  });
+  expect(readNetworks(good).map(({ chainId, name }) => [chainId, name])).toEqual([[69_000, 'Animechain']]);
+  // The names of other programs.
+  expect(readConfig({ NETWORK_MODE: 'host', NETWORK_1: '' }).chains.size).toBe(0);
+  const bad = {
+    NETWORK_8453: 'Base,2s',
+    NETWORK_1e3: 'Animechain,2s',
+    NETWORK_69001: 'Animechain',
+    RPC_URL_69001: RPC_URL_69000,
+    NETWORK_69002: 'Animechain,2s',
+    RPC_URL_69003: RPC_URL_69000,
+  };
+  const error = configErrorOf(bad);
+  expect(error.message.split('\n').sort()).toEqual([
+    'NETWORK_1e3 must end with a chain id. Example: NETWORK_69000=Animechain,2s',
+    'NETWORK_69001 must be <name>,<block time>s, then v1, zksync or explorer=https://<host> where they are true. Example: NETWORK_69001=Animechain,2s',
+    'NETWORK_8453 must be removed: Base is known. Example: RPC_URL_8453=https://node.example',
+    'RPC_URL_69002 is missing, but NETWORK_69002 is set. Example: RPC_URL_69002=https://node.example',
+    'RPC_URL_69003 is of a network that is not known: say what it is. Example: NETWORK_69003=Animechain,2s',
+  ]);
+  expect(readNetworks(bad).map(({ chainId }) => chainId)).toEqual([69_002]);
 });

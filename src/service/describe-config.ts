@@ -57,6 +57,7 @@ function chainDefaults(chainId: number) {
     FINALITY_: finalityText(network.finality),
     POLL_INTERVAL_: String(Math.max(1000, 1000 * network.blockSeconds)),
     MAX_LAG_: String(network.maxLagSeconds),
+    ...(network.custom === undefined ? {} : { NETWORK_: network.custom }),
   };
   return Object.entries(defaults).map(([prefix, value]) => ({ name: prefix + chainId, value, source: 'network' }));
 }

@@ -36,6 +36,7 @@ import type { Health, Metrics } from './metrics.ts';
 import { subscribeToFollowerStatus } from './notices.ts';
 import { createClockLog } from './outage-log.ts';
 import { createRequestLog } from './request-log.ts';
+import { learnNetworks } from './stored-networks.ts';
 import type { TelemetryConfig } from './telemetry-config.ts';
 
 export const targetRules = ({ webhookNetworks }: Config, sandbox = false): TargetRules => ({
@@ -100,6 +101,7 @@ export async function startApi(options: ApiOptions) {
   const chainIds = new Set(options.followed);
   const service = { store, chainIds, sandbox, ...createFreshness(config) };
   const logClock = createClockLog(log);
+  const learned = started.use(new DisposableStack());
   let isOutdated = false;
   const observeChains = async () => {
     let states: readonly ChainState[] = [];
@@ -111,6 +113,7 @@ export async function startApi(options: ApiOptions) {
       if (!isOutdated) log('error', 'the database is that of a newer version: upgrade this process');
       isOutdated = true;
     }
+    learnNetworks(states, learned);
     for (const state of states) {
       if (!NETWORKS.has(state.chainId)) continue;
       chainIds.add(state.chainId);

@@ -22,6 +22,7 @@ import { migrateFirst } from './migrate-store.ts';
 import { readProcessStats } from './process-stats.ts';
 import { type RunningApi, startApi } from './start-api.ts';
 import { waitForStopSignal } from './stop-signal.ts';
+import { learnNetworks } from './stored-networks.ts';
 import { UsageError } from './terminal.ts';
 
 /** How often a worker sends its report, which is also its heartbeat. */
@@ -105,6 +106,7 @@ export async function runWorkerGroup(environment: Environment, count: number, fo
     limiters.getOrInsertComputed(`${name} ${limit.most}/${limit.seconds}`, () => createLimiter(limit));
   // Creates or migrates the tables once, before all workers open them.
   await using store = await openStore(config.databaseUrl, { connections: config.databasePool, role: 'api' });
+  learnNetworks(await store.chains());
   await using accounts = await openAccounts(config.databaseUrl);
   const started: (() => unknown)[] = [];
   /** The index stays fresh while the workers still accept requests. */

@@ -1,9 +1,10 @@
 // An archive of a chain's finalized history: lines of JSON with a head, a block per line, and an end with a checksum.
 
 import { createHash } from 'node:crypto';
+import { parseNetwork } from '../registry/custom-network.ts';
 import type { Address } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
-import { NETWORKS } from '../registry/network.ts';
+import { LISTED, type Network } from '../registry/network.ts';
 import type { BlockInput, BlockRef, LogInput, LogRecord, Settlement, Store } from './store.ts';
 
 /** The file is not an archive, or is incomplete. */
@@ -18,6 +19,8 @@ interface ArchiveHead {
   readonly firstBlock: number;
   readonly partial: boolean;
   readonly last: BlockRef;
+  /** As in the chain's state; absent for one of the table. */
+  readonly network?: string;
 }
 
 export interface ArchiveEnd {
@@ -47,12 +50,16 @@ function parseHead(value: unknown): ArchiveHead {
     throw new ArchiveError('The file is not an archive: its first line has no format "delegations-index".');
   if (head.version !== 2)
     throw new ArchiveError(`The archive has version ${head.version}; this program reads version 2.`);
-  if (!NETWORKS.has(head.chainId))
+  if (networkOf(head) === undefined)
     throw new ArchiveError(`The archive is of chain ${head.chainId}, which is not a known network.`);
   if (!Number.isSafeInteger(head.firstBlock) || typeof head.last?.hash !== 'string')
     throw new ArchiveError('The first line of the archive lacks the first or last block.');
   return head;
 }
+
+/** An archive of a chain that was not in the table says which registries it is of. */
+const networkOf = ({ chainId, network }: ArchiveHead): Network | undefined =>
+  network === undefined ? LISTED.get(chainId) : parseNetwork(chainId, String(network));
 
 const parseBigint = (text: unknown) => (text === null || text === undefined ? null : BigInt(text as string));
 
@@ -85,8 +92,9 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
     hash.update(line);
     return line;
   };
-  const { firstBlock, partial } = state;
-  const head: ArchiveHead = { format: 'delegations-index', version: 2, chainId, firstBlock, partial, last };
+  const { firstBlock, partial, network } = state;
+  const known = { format: 'delegations-index', version: 2, chainId, firstBlock, partial, last } as const;
+  const head: ArchiveHead = network === null ? known : { ...known, network };
   yield hashed(head);
   for await (const records of logsByBlock(store, chainId, firstBlock, last.number)) {
     yield hashed(await toBlock(store, chainId, records, last.number));
@@ -159,10 +167,11 @@ const COMMIT_LOGS = 20_000;
 /** Imports a checked archive into a store that does not have the chain, or resumes an interrupted import. */
 export async function importArchive(
   store: Store,
-  { head: { chainId, firstBlock, partial, last }, end }: Awaited<ReturnType<typeof checkArchive>>,
+  { head, end }: Awaited<ReturnType<typeof checkArchive>>,
   lines: AsyncIterable<string>,
   onProgress: (logs: number) => void = () => {},
 ): Promise<void> {
+  const { chainId, firstBlock, partial, last } = head;
   const known = await store.chain(chainId);
   if (known !== null && known.halt?.code !== 'import-unfinished')
     throw new ArchiveError(`Chain ${chainId} is already in this store.`);
@@ -171,7 +180,7 @@ export async function importArchive(
       throw new ArchiveError(`The import of chain ${chainId} was started from another archive: use an empty store.`);
   };
   requireSame(known === null || known.firstBlock === firstBlock);
-  const { epoch } = await store.claim(chainId, firstBlock);
+  const { epoch } = await store.claim(chainId, firstBlock, partial, networkOf(head));
   let state = await store.report(chainId, epoch, {
     partial,
     halt: { code: 'import-unfinished', since: Math.floor(Date.now() / 1000) },

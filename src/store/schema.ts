@@ -74,8 +74,11 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
   `CREATE TABLE identity (id ${bytes} NOT NULL, secret ${bytes} NOT NULL)`,
 ];
 
+/** Which network it is, if that is not in the table: see registry/custom-network.ts. */
+const customNetworks = () => ['ALTER TABLE chain ADD COLUMN network TEXT'];
+
 /** In order. A migration that has shipped is never changed. */
-const MIGRATIONS: Schema['migrations'][number][] = [first];
+const MIGRATIONS: Schema['migrations'][number][] = [first, customNetworks];
 export const STORE_SCHEMA = {
   table: 'schema_version',
   what: 'store',

@@ -15,7 +15,9 @@ import {
   hash,
   timeOf,
 } from '../../test/support/fixtures.ts';
+import { parseNetwork } from '../registry/custom-network.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
+import type { Network } from '../registry/network.ts';
 import { openStore } from './open.ts';
 import type { HeldDelegation, ListPage, ListPosition, Store } from './store.ts';
 
@@ -39,6 +41,24 @@ for (const engine of ENGINES) {
       for (const at of [100, 101, 104, 105, 106]) answers.push(await chain.ask(asksAll, at));
       expect(answers).toEqual([false, true, true, false, false]);
       expect(await chain.ask(asksAll)).toBe(false);
+    });
+
+    test('the registries of a chain that is not in the table are those that it was first claimed with', async () => {
+      const own = 69_000;
+      const named = (text: string) => parseNetwork(own, text) as Network;
+      const claim = (text: string) => store.claim(own, FIRST, false, named(text));
+      expect(await claim('Both,2s,v1')).toMatchObject({ epoch: 1, network: 'Both,2s,v1' });
+      expect(await claim('Renamed,3s,v1')).toMatchObject({ epoch: 2, network: 'Renamed,3s,v1' });
+      for (const other of ['Renamed,3s', 'Renamed,3s,v1,zksync'])
+        expect((await failure(claim(other))).message).toContain('Set NETWORK_69000 as it was');
+      expect(await store.chain(own)).toMatchObject({ epoch: 2, network: 'Renamed,3s,v1' });
+      // Whoever only rolls back does not say which network it is.
+      expect(await store.claim(own, FIRST)).toMatchObject({ epoch: 3, network: 'Renamed,3s,v1' });
+      expect(await store.report(own, 3, { tip: 7 })).toMatchObject({ network: 'Renamed,3s,v1' });
+      // It comes into the table: with the same registries nothing is lost.
+      const { custom: _, ...listed } = named('Listed,3s,v1');
+      expect(await store.claim(own, FIRST, false, listed)).toMatchObject({ epoch: 4, network: null });
+      expect((await failure(claim('Both,2s,v1'))).message).toContain('in the table of networks');
     });
 
     test('many questions at once are refused like one, and after history was rewritten below their block', async () => {

@@ -4,6 +4,7 @@ import type { AnyQuestion, AnyTarget, Question, Target } from '../registry/check
 import type { Address, Bytes32, Delegation, DelegationKey } from '../registry/delegation.ts';
 import type { RegistryEvent } from '../registry/event.ts';
 import type { ExclusiveClass } from '../registry/exclusive.ts';
+import type { Network } from '../registry/network.ts';
 import type { Version } from '../registry/versions.ts';
 import type { Awaitable, Notices, PoolStatus } from './engine.ts';
 import type { Dispute, Halt, ListLength } from './halt.ts';
@@ -46,6 +47,8 @@ export interface ChainState {
   readonly proving: boolean;
   /** Wallets whose answers are refused; the rest of the chain answers. */
   readonly disputes: readonly Dispute[];
+  /** The network whose registries are indexed, if it is not in the table: see registry/custom-network.ts. */
+  readonly network: string | null;
 }
 
 /** What a writer knows about the chain, apart from delegations. */
@@ -436,8 +439,8 @@ export interface PrimaryOnly {
   pool(): PoolStatus | null;
   /** The samples of all chains from a time on, in Unix seconds, ordered by chain and time. */
   lags(since: number): Promise<LagSample[]>;
-  /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. */
-  claim(chainId: number, firstBlock: number, partial?: boolean): Promise<ChainState>;
+  /** Becomes the only writer of the chain. A new chain starts at `firstBlock`. Fails if the index has other registries than the network. */
+  claim(chainId: number, firstBlock: number, partial?: boolean, network?: Network): Promise<ChainState>;
   apply(commit: CommitInput): Promise<ChainState>;
   /** Updates the given fields of the chain's state. */
   report(chainId: number, epoch: number, report: Report): Promise<ChainState>;

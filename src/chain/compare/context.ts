@@ -100,7 +100,8 @@ export function createContext(options: ContextOptions) {
       return verified == null ? undefined : (await store.blocks(chainId, { from: verified, to: verified }))[0];
     },
     /** Claims the chain for this follower. Earlier epochs can no longer write. */
-    claim: async (firstBlock: number, partial: boolean) => adopt(await store.claim(chainId, firstBlock, partial)),
+    claim: async (firstBlock: number, partial: boolean) =>
+      adopt(await store.claim(chainId, firstBlock, partial, network)),
     commit,
     report,
     reportHalt,

@@ -1,8 +1,12 @@
 // The errors of a tick. The type of an error tells whether a provider is at fault, and the cause of its failure.
 
 import { CONNECTION_CAUSES, type FollowerTrouble, type ProviderCause } from '../../api/provider-causes.ts';
+import { checksummed } from '../../registry/checksum.ts';
+import type { Address } from '../../registry/delegation.ts';
 import { BadLogError } from '../../registry/event.ts';
+import type { Network } from '../../registry/network.ts';
 import { BadReturnDataError } from '../../registry/return-data.ts';
+import type { Version } from '../../registry/versions.ts';
 import { StoreError } from '../../store/errors.ts';
 import { RpcError } from './rpc.ts';
 
@@ -41,7 +45,26 @@ export class WrongChain extends Error {
   }
 }
 
-const PROVIDER_ERRORS = [RpcError, Inconsistent, Lagging, Untrusted, WrongChain, BadLogError, BadReturnDataError];
+/** An operator's own network has no registry where it should be, as far as the provider knows. */
+export class NoRegistry extends Error {
+  override readonly name = 'NoRegistry';
+  constructor({ chainId }: Network, version: Version, address: Address) {
+    super(
+      `chain ${chainId} has no code at ${checksummed(address)}, the address of registry v${version}: correct NETWORK_${chainId}`,
+    );
+  }
+}
+
+const PROVIDER_ERRORS = [
+  RpcError,
+  Inconsistent,
+  Lagging,
+  Untrusted,
+  WrongChain,
+  NoRegistry,
+  BadLogError,
+  BadReturnDataError,
+];
 
 /** A database error or a bug of ours is not a provider's fault. A commit that the store rejects as invalid is. */
 export const isProviderFault = (error: unknown): boolean =>
@@ -67,6 +90,7 @@ export function findCause(error: unknown): ProviderCause {
   if (error instanceof Lagging) return 'behind';
   if (error instanceof Untrusted) return 'wrong-data';
   if (error instanceof WrongChain) return 'wrong-chain';
+  if (error instanceof NoRegistry) return 'no-registry';
   return error instanceof Inconsistent ? 'inconsistent' : 'bad-response';
 }
 

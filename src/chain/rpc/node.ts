@@ -149,7 +149,7 @@ export function createNode(rpc: Rpc) {
       const [result] = await callAtBlock(block, (at) => [{ method: 'eth_getProof', params: [address, slots, at] }]);
       return result;
     },
-    hasCode: async (address: Address, block: number) =>
+    hasCode: async (address: Address, block: BlockTag) =>
       parseHex('code', await rpc.call('eth_getCode', [address, toTag(block)])) !== '0x',
     /** Whether the node has state of a block: the zero address has a balance on every chain. */
     async hasState(block: number) {

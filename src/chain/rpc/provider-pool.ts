@@ -2,8 +2,9 @@
 
 import type { ProviderCause } from '../../api/provider-causes.ts';
 import type { Network } from '../../registry/network.ts';
+import { ALL_VERSIONS } from '../../registry/versions.ts';
 import { withTimeout } from '../../store/with-timeout.ts';
-import { findCause, Inconsistent, isConnectionCause, Lagging, Untrusted, WrongChain } from './errors.ts';
+import { findCause, Inconsistent, isConnectionCause, Lagging, NoRegistry, Untrusted, WrongChain } from './errors.ts';
 import { type BlockId, createNode, type Node } from './node.ts';
 import { paceCalls } from './pace-calls.ts';
 import { registryFilter } from './registry-logs.ts';
@@ -65,7 +66,7 @@ const WRONG_DATA_PENALTY = 4;
 const CHAIN_ID_TIMEOUT_MS = 1000;
 
 type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & {
-  /** Whether the provider's chain id was checked, and is right. */
+  /** Whether the provider's chain id and, of an operator's own network, the registries were checked, and are right. */
   isChecked: boolean;
   /** The chain-id check in progress. */
   checking: Promise<boolean> | null;
@@ -75,6 +76,19 @@ type Entry = { -readonly [Key in keyof PooledProvider]: PooledProvider[Key] } & 
 
 /** What a reorg or a delay explains. */
 const PASSING_CAUSES: ReadonlySet<ProviderCause> = new Set(['behind', 'syncing', 'inconsistent']);
+
+/** Found before a provider is used at all. */
+const START_CAUSES: ReadonlySet<ProviderCause> = new Set(['wrong-chain', 'no-registry']);
+
+/** Nobody but the operator says that they are there: an index of an empty address would answer no to everything. */
+async function requireRegistries(network: Network, node: Node): Promise<void> {
+  if (network.custom === undefined) return;
+  for (const version of ALL_VERSIONS) {
+    const address = network.registries[version];
+    if (address !== undefined && !(await node.hasCode(address, 'latest')))
+      throw new NoRegistry(network, version, address);
+  }
+}
 
 /** The provider failed earlier in this tick, and is not asked again. */
 class BackingOff extends RpcError {}
@@ -151,9 +165,10 @@ export function createProviderPool(network: Network, urls: readonly string[], op
     try {
       const found = await entry.node.chainId();
       if (found !== chainId) throw new WrongChain(found);
+      await requireRegistries(network, entry.node);
       entry.isChecked = true;
       const { cause } = entry.failure ?? {};
-      if (cause === 'wrong-chain' || (cause !== undefined && isConnectionCause(cause))) recordRecovery(entry, nowMs);
+      if (cause !== undefined && (START_CAUSES.has(cause) || isConnectionCause(cause))) recordRecovery(entry, nowMs);
     } catch (error) {
       failed(entry, error, nowMs);
     } finally {

@@ -2,6 +2,7 @@
 
 import type { BlockChoice } from '../../api/params.ts';
 import { BACKFILL_BLOCKS, Problem } from '../../api/problems.ts';
+import { isIndexOf } from '../../registry/custom-network.ts';
 import type { Address, Bytes32 } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -87,11 +88,19 @@ export function findWalletDispute({ chainId, disputes }: ChainState, about: Abou
   );
 }
 
+/** Until this process has read what another one indexes, a "no" could be about a registry that is not indexed. */
+function requireSameRegistries({ chainId, network: stored }: ChainState): void {
+  const network = NETWORKS.get(chainId);
+  if (network === undefined || isIndexOf(network, stored)) return;
+  throw new StoreError('not-started', `Chain ${chainId} is not indexed with its registries yet.`, { chainId });
+}
+
 /**
  * Throws a problem if the answer may be out of date, or is about a disputed wallet. What depends on final blocks alone is true
  * however old the head is.
  */
 export function requireFresh(state: ChainState, reach: number, now: number, service: Service, about?: About | null) {
+  requireSameRegistries(state);
   const disputed = about ? findWalletDispute(state, about) : null;
   if (disputed !== null) throw disputed;
   const { head, verified, chainId, halt, tip, firstBlock } = state;

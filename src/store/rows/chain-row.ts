@@ -9,7 +9,7 @@ import { columns } from './columns.ts';
 
 const INDEXED = ['chain', 'epoch', 'first_block', 'head_number', 'head_hash', 'head_timestamp', 'verified'] as const;
 const REPORTED = ['confirmed_at', 'tip', 'halt', 'agreed_block', 'partial', 'disputes', 'proving', 'provable'] as const;
-export const CHAIN = columns(...INDEXED, 'revision', 'commits', ...REPORTED);
+export const CHAIN = columns(...INDEXED, 'revision', 'commits', ...REPORTED, 'network');
 
 const NO_DISPUTES: readonly Dispute[] = [];
 
@@ -38,6 +38,7 @@ export function chainDecoder(col: typeof CHAIN.col) {
       proving: decodeFlag(row[col.proving]),
       provable: row[col.provable] === null ? null : decodeFlag(row[col.provable]),
       disputes: decodeDisputes(row[col.disputes]),
+      network: decodeTextOrNull(row[col.network]),
     };
   };
 }

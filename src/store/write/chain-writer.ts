@@ -3,6 +3,8 @@
 // Commits and revisions are stamped with random numbers. After a restored backup, or a failover that lost commits, their counts
 // repeat; an equal stamp means the same history up to that point.
 
+import { isIndexOf } from '../../registry/custom-network.ts';
+import type { Network } from '../../registry/network.ts';
 import type { Param, WriteTransaction } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
@@ -28,17 +30,36 @@ function drawStamp(): number {
   return (high % 2 ** 20) * 2 ** 32 + low;
 }
 
+interface Claim extends Pick<ChainState, 'chainId' | 'firstBlock' | 'partial'> {
+  readonly network: Network | undefined;
+}
+
 /** Makes a writer the only one of its chain. */
-export async function claim(tx: WriteTransaction, chainId: number, firstBlock: number, partial: boolean) {
+export async function claim(tx: WriteTransaction, { chainId, firstBlock, partial, network }: Claim) {
   const [row = []] = await tx.rows(
-    `INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp, partial) VALUES ($1, 1, $2, 0, 0, $3, $4)
+    `INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp, partial, network) VALUES ($1, 1, $2, 0, 0, $3, $4, $5)
       ON CONFLICT (chain) DO UPDATE SET epoch = chain.epoch + 1, commits = chain.commits + 1, stamp = excluded.stamp
       RETURNING ${CHAIN.sql}`,
-    [chainId, firstBlock, drawStamp(), partial ? 1 : 0],
+    [chainId, firstBlock, drawStamp(), partial ? 1 : 0, network?.custom ?? null],
   );
   const state = decodeChain(row);
   if (state.epoch === 1) await stampRevision(tx, state);
-  return state;
+  return network === undefined ? state : keepNetwork(tx, state, network);
+}
+
+/** Its name and block time can change, but not its registries: the index would lack the history of another one. */
+async function keepNetwork(tx: WriteTransaction, state: ChainState, network: Network): Promise<ChainState> {
+  const { chainId } = state;
+  const custom = network.custom ?? null;
+  if (!isIndexOf(network, state.network)) {
+    const [was, is] = [state.network, custom].map((text) => text ?? 'in the table of networks');
+    throw new StoreError(
+      'bad-store',
+      `Chain ${chainId} was indexed as ${was}, and now is ${is}: its registries are others. Set NETWORK_${chainId} as it was, or index the chain into an empty database.`,
+    );
+  }
+  await tx.run('UPDATE chain SET network = $2 WHERE chain = $1', [chainId, custom]);
+  return { ...state, network: custom };
 }
 
 /** Counts the commit. Without an epoch, whoever follows the chain. */

@@ -19,9 +19,9 @@ export function createWrites(engine: Engine, hash: IndexHash): Writes {
   const write = <T>(chainId: number, epoch: number, work: (writer: LockedWriter) => Promise<T>) =>
     engine.transaction(async (tx) => work(await lockChain({ tx, chainId, hash }, epoch)));
   return {
-    claim: async (chainId, firstBlock, partial = false) => {
+    claim: async (chainId, firstBlock, partial = false, network) => {
       requireClaim(chainId, firstBlock);
-      return engine.transaction((tx) => claim(tx, chainId, firstBlock, partial));
+      return engine.transaction((tx) => claim(tx, { chainId, firstBlock, partial, network }));
     },
     apply: async (commit) => {
       requireCommit(commit);
