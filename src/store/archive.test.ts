@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { temporaryPath } from '../../test/support/engines.ts';
 import { block, granted, HOT, revocation, settlement } from '../../test/support/fixtures.ts';
+import { parseNetwork } from '../registry/custom-network.ts';
+import type { Network } from '../registry/network.ts';
 import { archiveLines, checkArchive, encodeLine, importArchive } from './archive.ts';
 import { openStore } from './open.ts';
 import type { BlockInput, Store } from './store.ts';
@@ -143,4 +145,23 @@ test('a file that changes between its two reads is not imported', async () => {
   await expect(importAll(store, one, other)).rejects.toThrow('changed while it was imported');
   expect((await store.chain(1))?.halt?.code).toBe('import-unfinished');
   await store.close();
+});
+
+test('an archive of a chain that is not in the table says which registries it is of', async () => {
+  const chainId = 69_000;
+  const named = (text: string) => parseNetwork(chainId, text) as Network;
+  const [from, to] = [await emptyStore(), await emptyStore()];
+  const { epoch } = await from.claim(chainId, 100, false, named('Own,2s,v1'));
+  const blocks = [block(101, [granted('ALL')]), LAST];
+  await from.apply({ chainId, epoch, after: null, blocks, head: LAST, verified: LAST.number });
+  const lines = (await Array.fromAsync(archiveLines(from, chainId))).map((line) => line.trimEnd());
+  await importAll(to, lines);
+  expect(await to.chain(chainId)).toMatchObject({ network: 'Own,2s,v1', head: { number: LAST.number } });
+  await expect(to.claim(chainId, 100, false, named('Own,2s'))).rejects.toThrow('was indexed as Own,2s,v1');
+  for (const network of ['', ',"network":"Own,2s,v3"']) {
+    const head = (lines[0] as string).replace(',"network":"Own,2s,v1"', network);
+    await expect(importAll(to, [head, ...lines.slice(1)])).rejects.toThrow('not a known network');
+  }
+  await from.close();
+  await to.close();
 });

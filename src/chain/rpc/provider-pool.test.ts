@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test';
 import { type FakeNode, startFakeNode } from '../../../test/support/fake-node.ts';
 import { MAINNET } from '../../../test/support/vectors.ts';
+import { checksummed } from '../../registry/checksum.ts';
+import { parseNetwork } from '../../registry/custom-network.ts';
+import type { Address } from '../../registry/delegation.ts';
+import type { Network } from '../../registry/network.ts';
 import { Untrusted, WrongChain } from './errors.ts';
 import { createProviderPool } from './provider-pool.ts';
 import { RpcError } from './rpc.ts';
@@ -37,6 +41,28 @@ test('a provider that changed to another chain is asked nothing until it is back
   nodes[0].chainId = 1;
   expect(await othersAt(120_000)).toEqual(['1/2', ['1/1']]);
   for (const node of nodes) await node.stop();
+});
+
+test('a provider without the registries of a network that an operator named is not used until it has them', async () => {
+  const nodes = [startFakeNode([], 'process'), startFakeNode([], 'process')] as const;
+  const named = parseNetwork(1, 'Own,2s,v1') as Network;
+  const pool = createProviderPool(named, [nodes[0].url, nodes[1].url], { random: () => 0.5 });
+  const [one, two] = nodes;
+  let missing: unknown = named.registries[2];
+  one.fault = ({ method }, honest) => (method === 'eth_getCode' ? '0x60' : honest());
+  two.fault = ({ method, params }, honest) =>
+    method === 'eth_getCode' ? (params[0] === missing ? '0x' : '0x60') : honest();
+  const first = await pool.pick(0);
+  expect([first.name, await pool.others(first, 0)]).toEqual(['1/1', []]);
+  const [, second] = pool.all;
+  expect(second?.failure).toMatchObject({
+    cause: 'no-registry',
+    message: `chain 1 has no code at ${checksummed(named.registries[2] as Address)}, the address of registry v2: correct NETWORK_1`,
+  });
+  missing = null;
+  await pool.others(await pool.pick(60_000), 60_000);
+  expect(second?.failure).toBeNull();
+  for (const node of [one, two]) await node.stop();
 });
 
 test('one that was wrong is read from again only after more failures of the other than one', async () => {
