@@ -148,11 +148,14 @@ describe('a chain that is not in the table', () => {
     // Its history is not final yet.
     const { stderr } = await runCommand(['export', '--chain', String(V2_ONLY)], { DATABASE_URL });
     expect(stderr).toBe('Chain 69000 has no finalized blocks in this store yet.\n');
-    const api = await startServe(DATABASE_URL, {}, 'api');
+    const rewind = await runCommand(['rewind', '--chain', String(V2_ONLY), '--to', '99'], { DATABASE_URL });
+    expect(rewind.stderr).toStartWith('Nothing to roll back: chain 69000 is at block');
+    const api = await startServe(DATABASE_URL, {}, 'api', '--workers', '2');
     try {
       expect(await get(checkOf(BOTH, 1), api)).toEqual({ status: 200, text: 'true' });
       expect((await get(checkOf(V2_ONLY, 1), api)).text).toContain('69000 has no v1 registry');
       expect((await get('/status', api)).text).toContain('Animechain');
+      expect(await (await fetch(api.metricsUrl)).text()).toContain('delegations_chain_head{chain="69000"}');
     } finally {
       await api.stop();
     }

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test';
+import { addNetworks } from '../registry/network.ts';
+import { readNetworks } from './chain-config.ts';
 import { readConfig } from './config.ts';
-import { logStart } from './describe-config.ts';
+import { describeConfig, logStart } from './describe-config.ts';
 
 /** What a start with this environment logs. */
 function startLog(environment: Record<string, string>, follows = true): unknown[] {
@@ -33,6 +35,22 @@ test('a start logs version, store, chains with their first blocks, and the limit
       keyLimit: 'off',
     },
   ]);
+});
+
+test('a network that is not in the table has its defaults', () => {
+  const environment = { NETWORK_69000: ' Animechain, 30s,v1', RPC_URL_69000: 'https://node.example/secret' };
+  using undo = new DisposableStack();
+  undo.defer(addNetworks(readNetworks(environment)));
+  const settings = describeConfig(environment, readConfig(environment)).filter(({ name }) => name.endsWith('69000'));
+  expect(settings.map(({ name, value, source }) => `${name}=${value} (${source})`)).toEqual([
+    'RPC_URL_69000=https://node.example/*** (set)',
+    'START_BLOCK_69000=registry deployment (network)',
+    'FINALITY_69000=tag (network)',
+    'POLL_INTERVAL_69000=30000 (network)',
+    'MAX_LAG_69000=300 (network)',
+    'NETWORK_69000= Animechain, 30s,v1 (set)',
+  ]);
+  expect(startLog(environment)).toEqual([expect.objectContaining({ chains: { 69000: 'registry deployment' } })]);
 });
 
 test('a start without a chain, or with a misspelt variable, logs a warning with the name that was meant', () => {
