@@ -9,11 +9,15 @@ import { freePort } from '../src/sandbox/free-port.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { fenced, type MigrationStep, migrateTables, type Schema, schemaVersion } from '../src/store/migrate.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
+import { STORE_SCHEMA } from '../src/store/schema.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
 import { ENGINES } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
 import { runSql } from './support/run-sql.ts';
 import { LOCAL, runCommand, SOURCE, startListening, startServe } from './support/serve-process.ts';
+
+/** Of the store, at present. */
+const VERSION = STORE_SCHEMA.migrations.length;
 
 const codeOf = (error: unknown) => (error instanceof StoreError ? error.code : error);
 const FIRST: Schema = { table: 'part_version', what: 'part', migrations: [() => ['CREATE TABLE part (a INTEGER)']] };
@@ -142,9 +146,9 @@ for (const engine of ENGINES) {
       const messages: unknown[] = [];
       for await (const { message } of served.lines) messages.push(message);
       expect(messages).toContain('migrating the database');
-      expect(messages.filter((one) => one === 'migrating the store 1 → 2')).toHaveLength(2);
+      expect(messages.filter((one) => one === `migrating the store ${VERSION} → ${VERSION + 1}`)).toHaveLength(2);
       expect(messages).toContain('migrated');
-      await runSql(url, 'UPDATE schema_version SET version = 1');
+      await runSql(url, `UPDATE schema_version SET version = ${VERSION}`);
       const again = await runCommand(['migrate'], { DATABASE_URL: url });
       expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('nothing to migrate')]);
     });
