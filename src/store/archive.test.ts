@@ -157,7 +157,7 @@ test('an archive of a chain that is not in the table says which registries it is
   const lines = (await Array.fromAsync(archiveLines(from, chainId))).map((line) => line.trimEnd());
   await importAll(to, lines);
   expect(await to.chain(chainId)).toMatchObject({ network: 'Own,2s,v1', head: { number: LAST.number } });
-  await expect(to.claim(chainId, 100, false, named('Own,2s'))).rejects.toThrow('was indexed as Own,2s,v1');
+  await expect(to.claim(chainId, 100, false, named('Own,2s'))).rejects.toThrow('was indexed as "Own,2s,v1"');
   for (const network of ['', ',"network":"Own,2s,v3"']) {
     const head = (lines[0] as string).replace(',"network":"Own,2s,v1"', network);
     await expect(importAll(to, [head, ...lines.slice(1)])).rejects.toThrow('not a known network');

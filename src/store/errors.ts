@@ -7,7 +7,7 @@ export type StoreErrorCode =
   | 'unavailable'
   /** The statement failed: a damaged database, or a bug. Do not retry at once. */
   | 'failed'
-  /** The store's URL is malformed, or does not point to a store. */
+  /** The store's URL is malformed or does not point to a store, or the index in it is of other registries. */
   | 'bad-store'
   /** The store was written by a newer program. */
   | 'newer-schema'

@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
       // It comes into the table: with the same registries nothing is lost.
       const { custom: _, ...listed } = named('Listed,3s,v1');
       expect(await store.claim(own, FIRST, false, listed)).toMatchObject({ epoch: 4, network: null });
-      expect((await failure(claim('Both,2s,v1'))).message).toContain('in the table of networks');
+      expect((await failure(claim('Both,2s,v1'))).message).toContain('was indexed as a network in the table');
     });
 
     test('many questions at once are refused like one, and after history was rewritten below their block', async () => {

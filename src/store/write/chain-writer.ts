@@ -52,10 +52,10 @@ async function keepNetwork(tx: WriteTransaction, state: ChainState, network: Net
   const { chainId } = state;
   const custom = network.custom ?? null;
   if (!isIndexOf(network, state.network)) {
-    const [was, is] = [state.network, custom].map((text) => text ?? 'in the table of networks');
+    const [was, is] = [state.network, custom].map((text) => (text === null ? 'a network in the table' : `"${text}"`));
     throw new StoreError(
       'bad-store',
-      `Chain ${chainId} was indexed as ${was}, and now is ${is}: its registries are others. Set NETWORK_${chainId} as it was, or index the chain into an empty database.`,
+      `Chain ${chainId} was indexed as ${was} and cannot go on as ${is}, which has other registries. Set NETWORK_${chainId} as it was, or index the chain into an empty database.`,
     );
   }
   await tx.run('UPDATE chain SET network = $2 WHERE chain = $1', [chainId, custom]);
