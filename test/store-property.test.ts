@@ -20,6 +20,7 @@ import type {
   ListQuery,
   LogInput,
   LogPosition,
+  Pinned,
   Settlement,
   Store,
 } from '../src/store/store.ts';
@@ -476,6 +477,8 @@ async function createHistory(store: Store, replica: Store) {
 
 const URL = 'http://localhost';
 
+const ofChainOne = (pinned: Pinned): Pinned => ({ ...pinned, chain: { ...pinned.chain, chainId: 1 } });
+
 /** The store, with one of its chains as chain 1: the API serves known networks only. */
 const asChainOne = (store: Store, chainId: number): Store =>
   new Proxy(store, {
@@ -484,7 +487,9 @@ const asChainOne = (store: Store, chainId: number): Store =>
       if (typeof value !== 'function') return value;
       return (first: unknown, ...rest: unknown[]) => {
         const isQuery = typeof first === 'object' && first !== null && 'chainId' in first;
-        return value(isQuery ? { ...first, chainId } : first === 1 ? chainId : first, ...rest);
+        const result: unknown = value(isQuery ? { ...first, chainId } : first === 1 ? chainId : first, ...rest);
+        // An answer names the chain of the state that it was read with.
+        return name === 'pin' ? (result as Promise<Pinned>).then(ofChainOne) : result;
       };
     },
   });
