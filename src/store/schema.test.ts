@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { NEXT_MIGRATION } from '../../test/support/next-schema.ts';
 import { runSql } from '../../test/support/run-sql.ts';
-import { NETWORKS } from '../registry/network.ts';
 import { StoreError } from './errors.ts';
 import { type MigrationStep, migrateTables } from './migrate.ts';
 import { openEngine, openStore } from './open.ts';
@@ -81,20 +80,6 @@ for (const engine of ENGINES) {
       ]);
       expect(await runSql(url, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION + 1 }]);
       expect((await codeOf(openStore(url)))[0]).toBe('newer-schema');
-    });
-
-    test('an index from before networks could be added is of one in the table', async () => {
-      const url = await engine.fresh();
-      const opened = await openEngine(url, {});
-      await migrateTables(opened, { ...STORE_SCHEMA, migrations: STORE_SCHEMA.migrations.slice(0, 1) });
-      await opened.close();
-      await runSql(
-        url,
-        'INSERT INTO chain (chain, epoch, first_block, revision, commits, stamp) VALUES (1, 1, 7, 0, 0, 5)',
-      );
-      const store = await openStore(url);
-      expect(await store.claim(1, 7, false, NETWORKS.get(1))).toMatchObject({ firstBlock: 7, epoch: 2, network: null });
-      await store.close();
     });
 
     test('new tables are made by several processes at once', async () => {

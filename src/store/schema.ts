@@ -7,7 +7,7 @@ import { migrateTables, type OnMigration, rejectNewer, type Schema, schemaVersio
 import { createSpanIndexes } from './rows/span-index.ts';
 
 /**
- * - chain: the state of each chain's index, and its newest writer
+ * - chain: the state of each chain's index, and its newest writer; `network` is its text if it is not in the table (custom-network.ts)
  * - revision: every revision of this history, with its stamp (see chain-writer.ts) and its head
  * - rewrite: the revisions at which stored history changed, and from which block on
  * - block: hashes and times of blocks with logs, of the newest blocks, and of the first. `log_time` marks times that a log reported,
@@ -28,7 +28,7 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
     head_number ${integer}, head_hash ${bytes}, head_timestamp ${integer}, verified ${integer},
     confirmed_at ${integer}, agreed_block ${integer}, tip ${integer}, halt TEXT, disputes TEXT,
     partial ${small} NOT NULL DEFAULT 0, proving ${small} NOT NULL DEFAULT 0, provable ${small},
-    revision ${integer} NOT NULL, commits ${integer} NOT NULL, stamp ${integer} NOT NULL)`,
+    revision ${integer} NOT NULL, commits ${integer} NOT NULL, stamp ${integer} NOT NULL, network TEXT)`,
   `CREATE TABLE revision (
     chain ${integer} NOT NULL, revision ${integer} NOT NULL, stamp ${integer} NOT NULL, head ${integer} NOT NULL,
     PRIMARY KEY (chain, revision))${clustered}`,
@@ -74,11 +74,8 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
   `CREATE TABLE identity (id ${bytes} NOT NULL, secret ${bytes} NOT NULL)`,
 ];
 
-/** Which network it is, if that is not in the table: see registry/custom-network.ts. */
-const customNetworks = () => ['ALTER TABLE chain ADD COLUMN network TEXT'];
-
 /** In order. A migration that has shipped is never changed. */
-const MIGRATIONS: Schema['migrations'][number][] = [first, customNetworks];
+const MIGRATIONS: Schema['migrations'][number][] = [first];
 export const STORE_SCHEMA = {
   table: 'schema_version',
   what: 'store',
