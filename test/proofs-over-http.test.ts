@@ -245,6 +245,13 @@ describe('a batch', () => {
     expect((await post(Array(100).fill(question))).body.complete).toBe(true);
   });
 
+  test('that takes too long asks no provider for the rest', async () => {
+    const { body } = await post([question, { ...question, to: E }], openProofs({ batchMs: 0 }));
+    const problem = { type: '/docs#problem-proof-unavailable', cause: 'overloaded', newestBlock: null };
+    expect(body.answers as unknown).toMatchObject([{ problem }, { problem }]);
+    expect([body.complete, outcomes]).toEqual([false, []]);
+  });
+
   test('asks no more at once than one caller may', async () => {
     const proofs = openProofs({ limits: { maxRunningOfOne: 4, maxWaitingOfOne: 0 } });
     const questions = Array.from({ length: 40 }, (_, at) => ({

@@ -23,6 +23,13 @@ const UNAVAILABLE = {
   overloaded: 'Too many requests wait for the providers',
 } as const;
 
+/** For those of a batch that the providers did not come to. */
+export const tooLateToProve = (chainId: number): Problem =>
+  new Problem('proof-unavailable', 'The providers took too long for the proofs of this batch. Ask for fewer at once.', {
+    retryAfter: RETRY_SECONDS,
+    fields: { chainId, cause: 'overloaded', newestBlock: null },
+  });
+
 export function requireProofs({ proofs }: Call['service']): ProofReader {
   if (proofs !== undefined) return proofs;
   throw new Problem('proofs-off', 'The operator of this service has not turned proofs on (PROOFS=on).');
