@@ -36,7 +36,7 @@ async function* asLines(given: readonly string[]) {
 }
 const verify = (given: readonly string[]) =>
   verifyProofFile(asLines(given), async () => hash).then(
-    ({ answers, yes }) => `${answers} answers, ${yes} yes`,
+    ({ answers, yes, only }) => only ?? `${answers} answers, ${yes} yes`,
     ({ message }) => message as string,
   );
 
@@ -50,7 +50,24 @@ const changed = (isChanged: (result: unknown) => boolean, change: (row: Record<s
 test('every answer of a file is verified, and counted', async () => {
   const yes = answers.filter(({ answer: { result } }) => result !== false && result !== '0').length;
   expect([yes > 3, await verify(lines)]).toEqual([true, `40 answers, ${yes} yes`]);
-  expect(await verify([JSON.stringify(answers[0])])).toContain('1 answer');
+});
+
+test('of an only answer, the question and the result are said', async () => {
+  for (const { question, answer } of answers) {
+    const { version, check, from, to, contract, tokenId, rights } = question;
+    const said = await verify([JSON.stringify({ question, answer })]);
+    expect(said).toStartWith(`${check} from ${from} to ${to}, `);
+    expect(said).toEndWith(`, ${version === 'any' ? 'both registries' : `registry v${version}`}: ${answer.result}`);
+    for (const [name, value] of Object.entries({ contract, tokenId }))
+      expect(said.includes(`, ${name} ${value},`)).toBe(value !== undefined);
+    expect(said.includes(`, rights ${rights},`)).toBe(/[1-9a-f]/.test(String(rights ?? '').slice(2)));
+  }
+});
+
+test('what is no file of proofs is neither proven nor refuted', async () => {
+  for (const line of ['{"a":1}', '[]', '1', '{'])
+    expect(await verify([line])).toContain('is not that of a file of proofs');
+  expect(await verify([])).toBe('The file is empty.');
 });
 
 describe('a file is refused', () => {

@@ -13,7 +13,7 @@ import {
 } from '../proof/answer-proof.ts';
 import { addNode, type NodeSet, newNodes, openNodes } from '../proof/bundle.ts';
 import type { AnyQuestion, Question } from '../registry/check.ts';
-import { type Bytes32, isBytes32 } from '../registry/delegation.ts';
+import { type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { UsageError } from '../service/terminal.ts';
 
 const FORMAT = 'delegations proofs 1';
@@ -64,6 +64,8 @@ export interface Verified {
   readonly answers: number;
   /** Of the answers, those that are not false or 0. */
   readonly yes: number;
+  /** The question and its answer, if the file has no other. */
+  readonly only?: string;
 }
 
 /** The hash of a block that is trusted. Throws if it is not known. */
@@ -84,13 +86,15 @@ export async function verifyProofFile(lines: AsyncIterable<string>, trusted: Tru
       if (verified !== null) throw new ProofError('format', 'it follows after the end');
       if (found === null || answerOf === null) {
         const isOne = 'answer' in row;
-        requireOnly(row, isOne ? ['question', 'answer'] : ['format', 'chainId', 'block', 'header']);
         const { chainId, block, header } = headOf(isOne ? (row['answer'] as object) : row, row, number);
+        requireOnly(row, isOne ? ['question', 'answer'] : ['format', 'chainId', 'block', 'header']);
         const hash = await trusted(chainId, block);
         found = { chainId, block };
         if (isOne) {
-          const result = verifyAnswer(toQuestion(row['question'], chainId, number), row['answer'], hash);
-          verified = { ...found, answers: 1, yes: result === false || result === 0n ? 0 : 1 };
+          const question = toQuestion(row['question'], chainId, number);
+          const result = verifyAnswer(question, row['answer'], hash);
+          const only = `${describeQuestion(question)}: ${result}`;
+          verified = { ...found, answers: 1, yes: result === false || result === 0n ? 0 : 1, only };
         } else answerOf = openNodes(stateRootOf(header, block, hash), nodes);
       } else if ('answers' in row) {
         requireOnly(row, ['answers']);
@@ -114,6 +118,12 @@ export async function verifyProofFile(lines: AsyncIterable<string>, trusted: Tru
   }
   if (verified !== null) return verified;
   throw new UsageError(found === null ? 'The file is empty.' : 'The file is cut off: its last line is missing.');
+}
+
+function describeQuestion({ version, scope, from, to, ...target }: Question | AnyQuestion): string {
+  const registry = version === 'any' ? 'both registries' : `registry v${version}`;
+  const rest = Object.entries(target).filter(([name, value]) => name !== 'rights' || value !== NO_RIGHTS);
+  return [`${scope} from ${from} to ${to}`, ...rest.map((one) => one.join(' ')), registry].join(', ');
 }
 
 /** What is not verified could be read as an answer. */
