@@ -155,6 +155,16 @@ describe('without a proof', () => {
     expect(outcomes).toEqual(['not-provable']);
   });
 
+  test('a chain whose blocks were found not to hash as they should is not asked either', async () => {
+    const store = { ...world.one.store };
+    store.check = async (...args) => {
+      const found = await world.one.store.check(...args);
+      return { ...found, chain: { ...found.chain, provable: false } };
+    };
+    const { status, body } = await ask(PATH, { proofs: openProofs(), store });
+    expect([status, body.cause, body.newestBlock, outcomes]).toEqual([503, 'not-provable', null, []]);
+  });
+
   test('if too many wait for the providers, it is refused at once', async () => {
     const proofs = openProofs({ limits: { maxRunning: 1, maxWaiting: 0 } });
     let answer: (one: unknown) => void = () => {};
