@@ -17,9 +17,12 @@ export const verifyCheck: typeof VerifyCheck = (question, answer, { blockHash })
 };
 
 function toQuestion({ check, from, to, contract, tokenId, rights, version }: ProvableQuestion): Question {
+  if (!Object.hasOwn(SCOPES, check))
+    throw new TypeError(`check must be one of ${Object.keys(SCOPES).join(', ')}, not ${check}`);
   const scope = SCOPES[check];
-  if (scope === undefined) throw new TypeError(`check must be one of ${Object.keys(SCOPES).join(', ')}, not ${check}`);
   const registry = version ?? (check === 'token' ? 1 : 'any');
+  if (!scope.selectors[registry === 'any' ? 2 : registry])
+    throw new TypeError(`Registry ${registry} has no check ${check}`);
   const question = {
     version: registry,
     scope: check,

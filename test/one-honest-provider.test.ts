@@ -304,6 +304,7 @@ describe('the state of a block is proven', () => {
 
 describe('a first grant whose log the only node never returns', () => {
   const hides = prunedSilently(FIRST + 10, FIRST + 10, true);
+  const atTheLast = () => 1 - Number.EPSILON;
   /** It was revoked, so that no check of today shows it. */
   const inPast = (work: (world: World, node: FakeNode) => Promise<void>) =>
     inWorld({ history: TAKEN_BACK }, async (world, node) => {
@@ -336,15 +337,32 @@ describe('a first grant whose log the only node never returns', () => {
       expect(await disputedIn(world)).toEqual([V]);
     }));
 
+  test('wherever the first round begins, the next one comes to it', () =>
+    inPast(async (world) => {
+      const compared = [];
+      for (let turn = 0; turn < 3; turn++) {
+        expect(await disputedIn(world)).toEqual([]);
+        compared.push(await world.one.follower.auditLengths(atTheLast));
+      }
+      // Nothing after the last place; those who were granted to; those who granted, from the first on.
+      expect(compared).toEqual([
+        { compared: 0, isEnd: false },
+        { compared: 1, isEnd: true },
+        { compared: 1, isEnd: false },
+      ]);
+      expect(await disputedIn(world)).toEqual([V]);
+    }));
+
   test('and in rounds, a call a minute', () =>
     inPast(async (world, node) => {
-      const auditor = auditorOf(world);
+      const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock, atTheLast);
       node.calls.clear();
       for (let minute = 0; minute < 3; minute++) {
         world.one.clock += 60_000;
         await auditor.run();
       }
-      expect(auditor.done.counted).toBe(3);
+      // It begins after the last place.
+      expect(auditor.done.counted).toBe(2);
       expect(await disputedIn(world)).toEqual([V]);
     }));
 });

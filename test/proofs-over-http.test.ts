@@ -155,6 +155,16 @@ describe('without a proof', () => {
     expect(outcomes).toEqual(['not-provable']);
   });
 
+  test('a chain whose blocks were found not to hash as they should is not asked either', async () => {
+    const store = { ...world.one.store };
+    store.check = async (...args) => {
+      const found = await world.one.store.check(...args);
+      return { ...found, chain: { ...found.chain, provable: false } };
+    };
+    const { status, body } = await ask(PATH, { proofs: openProofs(), store });
+    expect([status, body.cause, body.newestBlock, outcomes]).toEqual([503, 'not-provable', null, []]);
+  });
+
   test('if too many wait for the providers, it is refused at once', async () => {
     const proofs = openProofs({ limits: { maxRunning: 1, maxWaiting: 0 } });
     let answer: (one: unknown) => void = () => {};
@@ -243,6 +253,13 @@ describe('a batch', () => {
       [{ parameter: 'questions', detail: 'must be at most 100 with proof=true' }],
     ]);
     expect((await post(Array(100).fill(question))).body.complete).toBe(true);
+  });
+
+  test('that takes too long asks no provider for the rest', async () => {
+    const { body } = await post([question, { ...question, to: E }], openProofs({ batchMs: 0 }));
+    const problem = { type: '/docs#problem-proof-unavailable', cause: 'overloaded', newestBlock: null };
+    expect(body.answers as unknown).toMatchObject([{ problem }, { problem }]);
+    expect([body.complete, outcomes]).toEqual([false, []]);
   });
 
   test('asks no more at once than one caller may', async () => {

@@ -7,6 +7,7 @@ import { simulatedAnswers } from '../../test/support/simulated-proofs.ts';
 import { createClient } from '../src/client.ts';
 import type { ClaimedBlock } from '../src/context.ts';
 import { Unproven } from '../src/errors.ts';
+import { verifyCheck } from '../verifier.ts';
 
 /** What a service could send, and the question. */
 let from: string;
@@ -84,6 +85,19 @@ test('the hash is asked of the chain of the question, whatever chain the answer 
   const sent = { ...body, block: { ...body.block, chainId: 5 } };
   for (const work of WAYS(clientOf(sent), { block: body.block.number })) await work;
   expect(asked.map(({ chainId }) => chainId)).toEqual([1, 1, 1]);
+});
+
+test('a check that the registry does not have is no question', () => {
+  for (const asked of [
+    { check: 'token', version: 2 },
+    { check: 'token', version: 'any' },
+    { check: 'erc20', version: 1 },
+    { check: 'all', version: 3 },
+    { check: 'toString', version: 2 },
+  ])
+    expect(() =>
+      verifyCheck({ from, to, contract: from, tokenId: 1n, ...asked } as never, body, { blockHash: body.block.hash }),
+    ).toThrow(TypeError);
 });
 
 test('an explanation of another block than the proven one is not believed', async () => {

@@ -3,10 +3,17 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { readQuestion } from '../api/batch-question.ts';
 import { createJsonReader } from '../api/json-reader.ts';
-import { ProofError, type ProvenBlock, type RegistryProof, stateRootOf, verifyAnswer } from '../proof/answer-proof.ts';
+import {
+  isResult,
+  ProofError,
+  type ProvenBlock,
+  type RegistryProof,
+  stateRootOf,
+  verifyAnswer,
+} from '../proof/answer-proof.ts';
 import { addNode, type NodeSet, newNodes, openNodes } from '../proof/bundle.ts';
 import type { AnyQuestion, Question } from '../registry/check.ts';
-import { type Bytes32, isBytes32 } from '../registry/delegation.ts';
+import { type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
 import { UsageError } from '../service/terminal.ts';
 
 const FORMAT = 'delegations proofs 1';
@@ -57,6 +64,8 @@ export interface Verified {
   readonly answers: number;
   /** Of the answers, those that are not false or 0. */
   readonly yes: number;
+  /** The question and its answer, if the file has no other. */
+  readonly only?: string;
 }
 
 /** The hash of a block that is trusted. Throws if it is not known. */
@@ -67,31 +76,37 @@ export async function verifyProofFile(lines: AsyncIterable<string>, trusted: Tru
   const nodes: NodeSet = new Map();
   let answerOf: ReturnType<typeof openNodes> | null = null;
   let found: { chainId: number; block: ProvenBlock } | null = null;
+  let verified: Verified | null = null;
   let [number, answers, yes] = [0, 0, 0];
   for await (const line of lines) {
     number++;
     if (line === '') continue;
     const row = parse(line, number);
     try {
+      if (verified !== null) throw new ProofError('format', 'it follows after the end');
       if (found === null || answerOf === null) {
         const isOne = 'answer' in row;
         const { chainId, block, header } = headOf(isOne ? (row['answer'] as object) : row, row, number);
+        requireOnly(row, isOne ? ['question', 'answer'] : ['format', 'chainId', 'block', 'header']);
         const hash = await trusted(chainId, block);
         found = { chainId, block };
         if (isOne) {
-          const result = verifyAnswer(toQuestion(row['question'], chainId, number), row['answer'], hash);
-          return { ...found, answers: 1, yes: result === false || result === 0n ? 0 : 1 };
-        }
-        answerOf = openNodes(stateRootOf(header, block, hash), nodes);
+          const question = toQuestion(row['question'], chainId, number);
+          const result = verifyAnswer(question, row['answer'], hash);
+          const only = `${describeQuestion(question)}: ${result}`;
+          verified = { ...found, answers: 1, yes: result === false || result === 0n ? 0 : 1, only };
+        } else answerOf = openNodes(stateRootOf(header, block, hash), nodes);
       } else if ('answers' in row) {
+        requireOnly(row, ['answers']);
         if (row['answers'] !== answers) throw new ProofError('format', `there should be ${row['answers']} answers`);
-        return { ...found, answers, yes };
+        verified = { ...found, answers, yes };
       } else if (Array.isArray(row['nodes'])) {
+        requireOnly(row, ['nodes']);
         for (const node of row['nodes']) addNode(nodes, decodeNode(node));
       } else {
         const { result, ...question } = row;
         const proven = answerOf(toQuestion(question, found.chainId, number));
-        if (String(proven) !== String(result))
+        if (!isResult(result, proven))
           throw new ProofError('result', `the result is ${result}, but ${proven} is proven`);
         answers++;
         if (proven !== false && proven !== 0n) yes++;
@@ -101,7 +116,20 @@ export async function verifyProofFile(lines: AsyncIterable<string>, trusted: Tru
       throw new ProofError(error.step, `Line ${number}: ${error.message}`, { cause: error });
     }
   }
+  if (verified !== null) return verified;
   throw new UsageError(found === null ? 'The file is empty.' : 'The file is cut off: its last line is missing.');
+}
+
+function describeQuestion({ version, scope, from, to, ...target }: Question | AnyQuestion): string {
+  const registry = version === 'any' ? 'both registries' : `registry v${version}`;
+  const rest = Object.entries(target).filter(([name, value]) => name !== 'rights' || value !== NO_RIGHTS);
+  return [`${scope} from ${from} to ${to}`, ...rest.map((one) => one.join(' ')), registry].join(', ');
+}
+
+/** What is not verified could be read as an answer. */
+function requireOnly(row: object, names: readonly string[]): void {
+  const other = Object.keys(row).find((name) => !names.includes(name));
+  if (other !== undefined) throw new ProofError('format', `${JSON.stringify(other)} does not belong there`);
 }
 
 function decodeNode(node: unknown): Uint8Array {

@@ -31,10 +31,10 @@ Exit code: 0 proven, 1 refuted, 2 cannot say.`,
     const file = path === '-' ? Bun.stdin : Bun.file(path);
     if (path !== '-' && !(await Bun.file(path).exists())) throw new UsageError(`File not found: ${path}`);
     try {
-      const { chainId, block, answers, yes } = await verifyProofFile(linesOf(file.stream()), trusted);
+      const { chainId, block, answers, yes, only } = await verifyProofFile(linesOf(file.stream()), trusted);
       const what = answers === 1 ? '1 answer' : `${answers.toLocaleString('en')} answers`;
       await writeOut(
-        `proven: ${what} (${yes.toLocaleString('en')} yes) at block ${block.number} of chain ${chainId}, ${dateOf(block.timestamp)}\n  ${block.hash}\n`,
+        `proven: ${what} (${yes.toLocaleString('en')} yes) at block ${block.number} of chain ${chainId}, ${dateOf(block.timestamp)}\n  ${block.hash}\n${only === undefined ? '' : `  ${only}\n`}`,
       );
     } catch (error) {
       if (!(error instanceof ProofError)) throw error;

@@ -11,6 +11,8 @@ export type IndexHash = ReturnType<typeof createIndexHash>;
 
 /** Leaves 52 of 64 bits, which are exact in a JavaScript number. */
 const DROPPED_BITS = 12n;
+/** More than any hash. */
+export const HASHES = 2 ** 52;
 
 export function createIndexHash(secret: bigint) {
   const hash = (text: string) => Number(Bun.hash.wyhash(text, secret) >> DROPPED_BITS);

@@ -488,7 +488,10 @@ export interface PrimaryOnly {
   ): Promise<{ readonly key: DelegationKey; readonly granted: LogPosition }[]>;
   /** How many v2 delegations a wallet ever granted, or was granted, up to a block. Null if it has thousands of spans. */
   grantCount(chainId: number, of: Pick<ListLength, 'wallet' | 'list'>, block: number): Promise<number | null>;
-  /** The same of some wallets, without those, in an order of the store's own. `after` is the `next` of the previous page. */
+  /**
+   * The same of some wallets, without those, in an order of the store's own. `after` is the `next` of the previous page, or any place
+   * below `HASHES`.
+   */
   grantCounts(
     chainId: number,
     list: ListLength['list'],

@@ -106,7 +106,7 @@ export function createAuditor(
       }
       if (now() - lengthsAt >= LENGTHS_EVERY_MS) {
         lengthsAt = now();
-        done.counted += (await follower.auditLengths())?.compared ?? 0;
+        done.counted += (await follower.auditLengths(random))?.compared ?? 0;
       }
       if (now() >= proveAt) {
         // Between two rounds of all history, blocks that could not be proven wait.

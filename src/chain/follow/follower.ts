@@ -182,9 +182,11 @@ export function createFollower(options: FollowerOptions) {
       context.state === null || context.state.halt !== null
         ? null
         : withProvider((providers) => disputes.compare(providers, questions, lists, at)),
-    /** Compares the lengths of some lists with the registry's. Null if they are not known. */
-    auditLengths: async () =>
-      context.state === null || context.state.halt !== null ? null : withProvider(disputes.compareLengths),
+    /** Compares the lengths of some lists with the registry's. Null if they are not known. `random` says where the first round begins. */
+    auditLengths: async (random = () => 0) =>
+      context.state === null || context.state.halt !== null
+        ? null
+        : withProvider((providers) => disputes.compareLengths(providers, random)),
     /** Proves some finalized blocks with logs, newest first. True if there are more. */
     prove: () => withProvider(prover.proveOld),
     prioritize: revocations.prioritize,

@@ -41,17 +41,21 @@ export interface ProofReaderOptions {
   /** Called for every read, shared ones included. */
   readonly onRead?: (outcome: 'proven' | (ProofRead & { readonly type: 'unavailable' })['cause']) => void;
   readonly limits?: Partial<ReadLimits>;
+  /** For the proofs of a batch: those that were not begun by then are refused. */
+  readonly batchMs?: number;
 }
 
 /** A proof has up to 100 kB. */
 const MAX_KEPT = 200;
 const MAX_BYTES = 2 * 1024 * 1024;
+/** A hundred proofs, four at once, take seconds, unless no provider answers. */
+const BATCH_MS = 60_000;
 /** A provider that failed is asked after the others for this long. */
 const UNHEALTHY_MS = 10_000;
 
 const unavailable = (cause: 'not-provable' | 'overloaded') => ({ type: 'unavailable', cause, failures: [] }) as const;
 
-export function createProofReader({ nodes, onRead, limits }: ProofReaderOptions) {
+export function createProofReader({ nodes, onRead, limits, batchMs = BATCH_MS }: ProofReaderOptions) {
   const all = { ...READ_LIMITS, maxKept: MAX_KEPT, ...limits };
   const chains = new Map(
     [...nodes].map(([chainId, urls]) => {
@@ -89,6 +93,7 @@ export function createProofReader({ nodes, onRead, limits }: ProofReaderOptions)
   }
 
   return {
+    batchMs,
     async prove(request: ProofRequest): Promise<ProofRead> {
       const { chainId, block, question, caller } = request;
       const key = `${block.hash} ${jsonText(question)}`;

@@ -206,6 +206,8 @@ function resize(list: string[], { below, pick }: Tampering): void {
 
 const wordOf = ({ answer, pick }: Tampering) => pick(pick(answer.proofs).storageProof);
 const WALLET = `0x${'5a'.repeat(20)}`;
+/** No recorded or simulated amount: a number may say the same as a text. */
+const WRONG_AMOUNT = 123_457;
 const OTHER_REGISTRIES = [
   { registry: 1 },
   { registry: 2 },
@@ -266,7 +268,7 @@ const CHANGES: readonly (readonly [kind: string, change: (how: Tampering) => voi
   [
     'result',
     ({ answer, pick }) =>
-      Object.assign(answer, { result: pick([true, false, '0', '1', 7, null, `${2n ** 256n - 1n}`]) }),
+      Object.assign(answer, { result: pick([true, false, '0', '1', WRONG_AMOUNT, null, `${2n ** 256n - 1n}`]) }),
   ],
   [
     'type of a value',

@@ -31,7 +31,7 @@ import { type LongList, type ReceivedBody, SHORT } from '../limits/long-lists.ts
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 import { announcedBytes, BODY_SECONDS, MAX_PLAIN_BYTES, readBody } from '../wire/body.ts';
 import { type Parts, streamParts } from '../wire/stream-parts.ts';
-import { provenText, requireProofs } from './proven.ts';
+import { provenText, requireProofs, tooLateToProve } from './proven.ts';
 
 /** How many questions are answered, and read, without a break: other requests wait for them. */
 const SLICE = 500;
@@ -51,6 +51,8 @@ interface Batch extends Pick<Call, 'service' | 'failed' | 'caller'> {
   readonly mode: NumberMode;
   /** Each answer proves itself. */
   readonly isProven: boolean;
+  /** By the monotonic clock. */
+  readonly proveUntil: number;
   /** Waits for a turn to read so many questions, unless the batch is small. */
   readonly long: LongList;
   /** It was answered, or its caller has gone. */
@@ -92,6 +94,7 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
       asOf,
       mode,
       isProven,
+      proveUntil: performance.now() + (service.proofs?.batchMs ?? 0),
       service,
       failed,
       caller: () => caller,
@@ -256,8 +259,10 @@ async function answerChain(batch: Batch, chainId: number, pin: Pin, rows: readon
   if (!batch.isProven) return rows.map(textOf) as string[];
   // A caller's reads run a few at once.
   const texts: string[] = [];
-  for (const some of chunksOf([...rows.entries()], READ_LIMITS.maxRunningOfOne))
-    texts.push(...(await Promise.all(some.map(([turn, row]) => textOf(row, turn)))));
+  for (const some of chunksOf([...rows.entries()], READ_LIMITS.maxRunningOfOne)) {
+    const refused = performance.now() < batch.proveUntil ? null : refusal(tooLateToProve(chainId));
+    texts.push(...(await Promise.all(some.map(([turn, row]) => refused ?? textOf(row, turn)))));
+  }
   return texts;
 }
 

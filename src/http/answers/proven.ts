@@ -23,6 +23,15 @@ const UNAVAILABLE = {
   overloaded: 'Too many requests wait for the providers',
 } as const;
 
+const NOT_PROVABLE = { type: 'unavailable', cause: 'not-provable', failures: [] } as const;
+
+/** For those of a batch that the providers did not come to. */
+export const tooLateToProve = (chainId: number): Problem =>
+  new Problem('proof-unavailable', 'The providers took too long for the proofs of this batch. Ask for fewer at once.', {
+    retryAfter: RETRY_SECONDS,
+    fields: { chainId, cause: 'overloaded', newestBlock: null },
+  });
+
 export function requireProofs({ proofs }: Call['service']): ProofReader {
   if (proofs !== undefined) return proofs;
   throw new Problem('proofs-off', 'The operator of this service has not turned proofs on (PROOFS=on).');
@@ -31,7 +40,7 @@ export function requireProofs({ proofs }: Call['service']): ProofReader {
 /** Makes the answer with its proof. Throws a problem if there is none. */
 export async function provenText(
   { service, caller }: Pick<Call, 'service' | 'caller'>,
-  { chainId, head }: ChainState,
+  { chainId, head, provable }: ChainState,
   block: AnswerBlock,
   question: Question | AnyQuestion,
   value: boolean | bigint,
@@ -40,7 +49,8 @@ export async function provenText(
   const proofs = requireProofs(service);
   const kept = requireKept(chainId, block);
   const read = (at: ProvenBlock) => proofs.prove({ chainId, block: at, question, caller: countedAs(caller()) });
-  const found = await read(kept);
+  // The follower has found out that the blocks of the chain cannot be proven.
+  const found = provable === false ? NOT_PROVABLE : await read(kept);
   if (found.type === 'unavailable') {
     const { cause, failures } = found;
     const mayBeOld = cause === 'no-provider' && head !== null && head.number > kept.number;
