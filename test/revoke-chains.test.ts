@@ -52,15 +52,15 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-async function sourceOf(query: string): Promise<string> {
-  const response = await app.fetch(new Request(`http://localhost/revoke?${query}`));
+async function sourceOf(query: string, of = app): Promise<string> {
+  const response = await of.fetch(new Request(`http://localhost/revoke?${query}`));
   expect([query, response.status]).toEqual([query, 200]);
   return response.text();
 }
 
 /** The text of the page's content, without its tags. */
-async function textOf(query: string): Promise<string> {
-  const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(await sourceOf(query)) ?? [];
+async function textOf(query: string, of = app): Promise<string> {
+  const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(await sourceOf(query, of)) ?? [];
   return main.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }
 
@@ -70,9 +70,38 @@ const planOf = (chainId: number, ...grants: readonly Delegation[]) =>
 test('a wallet with grants on several chains chooses one first, and learns which chain did not answer', async () => {
   const text = await textOf(`wallet=${COLD}`);
   expect(text).toContain('Choose a chain This wallet granted something on 2 chains.');
-  expect(text).toMatch(/Gnosis did not answer: .*Base did not answer: /);
+  expect(text).toMatch(/Gnosis is missing\. .* unknown, not absent\. .*Base is missing\. /);
+  expect(text).toContain('Polygon is known only from block 100. Earlier grants are unknown, not absent.');
   expect(text).toMatch(/Ethereum ?Polygon/);
   expect(text).not.toContain('Celo');
+});
+
+test('says that there is nothing to revoke only if every chain answered from its beginning', async () => {
+  const nobody = address(0xdead);
+  const nothing = /There is nothing to revoke|No wallet may act for this wallet/;
+  const unknown = 'not everything could be read: somebody may still act for it.';
+  const isDown = appOf(store, timeOf(HEAD), { chainIds: new Set([1, CELO]), maxLag: () => -1 });
+  const partly = appOf(store, timeOf(HEAD), { chainIds: new Set([1, POLYGON]) });
+  for (const [query, of] of [
+    [`wallet=${nobody}`, app],
+    [`wallet=${nobody}`, isDown],
+    [`wallet=${nobody}`, partly],
+    [`wallet=${nobody}&chain=${POLYGON}`, app],
+  ] as const) {
+    const text = await textOf(query, of);
+    expect(text).toContain(unknown);
+    expect(text).not.toMatch(nothing);
+  }
+  expect(await textOf(`wallet=${nobody}`, isDown)).toMatch(/Ethereum is missing\. .* Celo is missing\./);
+  const answering = appOf(store, timeOf(HEAD), { chainIds: new Set([1, CELO]) });
+  expect(await textOf(`wallet=${nobody}`, answering)).toMatch(nothing);
+  expect(await textOf(`wallet=${nobody}&chain=1`)).toMatch(nothing);
+  // The same of grants that were asked for by name.
+  const named = (chainId: number) => `wallet=${nobody}&chain=${chainId}&grant=${grantIdOf(delegation('ALL'))}`;
+  expect(await textOf(named(POLYGON))).not.toMatch(/Nothing left to revoke|Not active/);
+  expect(await textOf(named(POLYGON))).toContain('Not found as of block 110: granted before block 100, ended already');
+  expect(await textOf(named(POLYGON))).toContain('Polygon is known only from block 100.');
+  expect(await textOf(named(1))).toContain('Nothing left to revoke');
 });
 
 test('grants to the same wallet in the other registry and on other chains are named, and chains that were not read', async () => {

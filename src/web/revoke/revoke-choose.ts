@@ -7,6 +7,7 @@ import { grantIdOf } from '../grant-id.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, countText, notice } from '../parts.ts';
+import { renderUnknown } from '../wallet/wallet-states.ts';
 import { type GrantPage, readGrants } from './outgoing-grants.ts';
 import { fullAddress } from './revoke-plan.ts';
 import { revokePath } from './revoke-query.ts';
@@ -26,28 +27,38 @@ export async function renderChains(wallet: Address, chainIds: readonly number[],
   const hasGrants = (page: GrantPage | Refusal) =>
     !(page instanceof Refusal) && (page.grants.length > 0 || page.next !== null);
   const granted = found.filter(({ page }) => hasGrants(page));
-  const refused = found.flatMap(({ chainId, page }) => (page instanceof Refusal ? [{ chainId, ...page }] : []));
+  const isKnown = found.every(({ page }) => whyUnknown(page) === null);
   const [only] = granted;
-  if (only !== undefined && granted.length === 1 && refused.length === 0)
+  if (only !== undefined && granted.length === 1 && (isKnown || found.length === 1))
     return renderGrants(wallet, only.chainId, fetchApi);
-  const problems = refused.map(({ chainId, text }) => notice(`${chainName(chainId)} did not answer: ${text}`));
-  if (granted.length === 0)
-    return html`${problems}<p class="empty">${refused.length === 0 ? 'No wallet may act for this wallet' : 'No grants of this wallet on the chains that answered'}. There is nothing to revoke.</p>`;
-  return html`${problems}<h2>Choose a chain</h2><p class="lead">This wallet granted something on ${countText(granted.length, 'chain')}. A transaction counts on one chain only.</p>
+  const missing = found.map(({ chainId, page }) => renderUnknown(chainId, whyUnknown(page)));
+  if (granted.length === 0) return html`${missing}${renderNone(isKnown, 'on any chain of this service')}`;
+  return html`${missing}<h2>Choose a chain</h2><p class="lead">This wallet granted something on ${countText(granted.length, 'chain')}. A transaction counts on one chain only.</p>
 <ul class="cards">${granted.map(({ chainId }) => html`<li><a class="card" href="${revokePath(wallet, chainId)}">${chainName(chainId)}</a></li>`)}</ul>`;
 }
+
+const whyUnknown = (page: GrantPage | Refusal) => (page instanceof Refusal ? page.text : page.indexedFrom);
+
+/** Nothing was found, which means something only if everything was read. */
+const renderNone = (isKnown: boolean, where: string): Html =>
+  html`<p class="empty">${
+    isKnown
+      ? `No wallet may act for this wallet ${where}. There is nothing to revoke.`
+      : `No grant from this wallet was found ${where}, but not everything could be read: somebody may still act for it.`
+  }</p>`;
 
 /** The grants of the wallet on the chain, to tick. */
 export async function renderGrants(wallet: Address, chainId: number, fetchApi: FetchApi, cursor?: string) {
   const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
   const name = chainName(chainId);
   if (page instanceof Refusal) return notice(`The grants on ${name} cannot be listed: ${page.text}`);
-  const { grants, block, next } = page;
+  const { grants, block, next, indexedFrom } = page;
   const following = next !== null && html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
   const asOf = html`<p class="soft">As of block ${block}.</p>`;
+  const missing = renderUnknown(chainId, indexedFrom);
   if (grants.length === 0)
-    return html`<p class="empty">${cursor === undefined ? `No wallet may act for this wallet on ${name}. There is nothing to revoke.` : 'No grants on this page.'}</p>${following}${asOf}`;
-  return html`<h2>Who may act for you on ${name}</h2>
+    return html`${missing}${cursor === undefined ? renderNone(indexedFrom === null, `on ${name}`) : html`<p class="empty">No grants on this page.</p>`}${following}${asOf}`;
+  return html`${missing}<h2>Who may act for you on ${name}</h2>
 <form class="stack choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
 ${[...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderWallet(wallet, chainId, to, its))}
 <button>Revoke selected</button></form>

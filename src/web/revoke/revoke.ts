@@ -9,6 +9,7 @@ import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName, copyButton, notice } from '../parts.ts';
+import { renderUnknown } from '../wallet/wallet-states.ts';
 import { changesUrl, headUrl, readOtherChains } from './outgoing-grants.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
 import { type Asked, fullAddress, renderKept, renderTransactions } from './revoke-plan.ts';
@@ -45,8 +46,7 @@ async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   const { chosen, block, whole } = selection;
   const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block}"></div>`;
   const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
-  if (chosen.length === 0)
-    return html`${state}${renderAbsent(selection)}<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${name} as of block ${block}.</p>${back}`;
+  if (chosen.length === 0) return html`${state}${renderAbsent(selection)}${renderNothing(selection, chainId)}${back}`;
   const plan = planRevocations(wallet, chosen, whole);
   const others = chainIds.filter((id) => id !== chainId);
   const losing = new Set(chosen.map(({ to }) => to));
@@ -60,10 +60,20 @@ ${renderKept(asked, selection, elsewhere)}
 ${SEND}${back}`;
 }
 
-function renderAbsent({ absent, block }: Selection): Html | null {
+/** A grant that is older than the index may be active. */
+function renderNothing({ block, indexedFrom }: Selection, chainId: number): Html {
+  if (indexedFrom !== null) return renderUnknown(chainId, indexedFrom);
+  return html`<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${chainName(chainId)} as of block ${block}.</p>`;
+}
+
+function renderAbsent({ absent, block, indexedFrom }: Selection): Html | null {
   if (absent.length === 0) return null;
   const rows = absent.map((key) => html`<li>${fullAddress(key.to)} for ${grantText({ ...key, amount: null })}</li>`);
-  return html`<div class="notice"><p>Not active as of block ${block}: ended already, or never granted.</p><ul>${rows}</ul></div>`;
+  const what =
+    indexedFrom === null
+      ? `Not active as of block ${block}: ended already`
+      : `Not found as of block ${block}: granted before block ${indexedFrom}, ended already`;
+  return html`<div class="notice"><p>${what}, or never granted.</p><ul>${rows}</ul></div>`;
 }
 
 function renderMore({ more }: Selection): Html {

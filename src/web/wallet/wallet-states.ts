@@ -15,16 +15,20 @@ export const isEverythingKnown = (chains: readonly ChainPart[]): boolean =>
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** A warning for each chain of which something is missing. */
-export function renderMissing(chains: readonly ChainPart[]): Html {
-  return html`${chains.map((chain) => {
-    const name = chainName(chain.chainId);
-    const warning = (title: string, text: string) =>
-      html`<p class="notice trouble" role="status"><strong>${title}</strong> ${text} unknown, not absent.</p>`;
-    if ('problem' in chain)
-      return warning(`${name} is missing.`, `${sentence(describeProblem(chain.problem))} Grants on ${name} are`);
-    if (chain.indexedFrom === undefined) return html``;
-    return warning(`${name} is known only from block ${chain.indexedFrom}.`, 'Earlier grants are');
-  })}`;
+export const renderMissing = (chains: readonly ChainPart[]): Html =>
+  html`${chains.map((chain) =>
+    renderUnknown(chain.chainId, 'problem' in chain ? describeProblem(chain.problem) : (chain.indexedFrom ?? null)),
+  )}`;
+
+/** The same for one chain: why it did not answer, or the block from which on it is indexed, or null. */
+export function renderUnknown(chainId: number, why: string | number | null): Html {
+  if (why === null) return html``;
+  const name = chainName(chainId);
+  const [title, text] =
+    typeof why === 'number'
+      ? [`${name} is known only from block ${why}.`, 'Earlier grants are']
+      : [`${name} is missing.`, `${sentence(why)} Grants on ${name} are`];
+  return html`<p class="notice trouble" role="status"><strong>${title}</strong> ${text} unknown, not absent.</p>`;
 }
 
 /** The block of each chain that answered. */
