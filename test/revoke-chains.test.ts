@@ -117,6 +117,35 @@ test('grants to the same wallet in the other registry and on other chains are na
   expect(text).toContain('1 further grant of your wallet on this chain stays as it is.');
 });
 
+test('what has ended is not called done while the other registry or a wider grant lets the wallet go on', async () => {
+  // Never granted, which a page cannot tell from what has ended.
+  const text = await planOf(1, delegation('ERC721'));
+  expect(text).toMatch(/can still use your whole wallet \(v2\) and your whole wallet \(v1\)\s*\./);
+  expect(text).toContain('On Polygon, 1 grant to the same wallet stays.');
+  expect(text).not.toContain('Nothing left to revoke');
+  const source = await sourceOf(`wallet=${COLD}&chain=1&grant=${grantIdOf(delegation('ERC721'))}`);
+  expect(source).toMatch(
+    new RegExp(`href="/revoke\\?[^"]*grant=v2.ALL.${HOT}&amp;grant=v1.ALL.${HOT}">Revoke the rest of`),
+  );
+  expect(await planOf(1, delegation('ERC20', { to: address(0xee) }))).toContain('Nothing left to revoke');
+});
+
+test('with what grants exactly the same, both registries are ended, and nothing wider', async () => {
+  const whole = `wallet=${COLD}&chain=1&grant=${grantIdOf(delegation('ALL'))}&same=yes`;
+  expect(await textOf(whole)).toMatch(
+    /Transaction 1 of 2 .* your whole wallet v2 .* Transaction 2 of 2 .* your whole wallet v1/,
+  );
+  expect(await textOf(whole)).not.toContain('This is not enough');
+  expect(await sourceOf(whole)).toContain(`grant=${grantIdOf(delegation('ALL'))}">Revoke only what you chose`);
+  const token = delegation('ERC721', { from: RICH, tokenId: 5n });
+  const narrow = await textOf(`wallet=${RICH}&chain=1&grant=${grantIdOf(token)}&same=yes`);
+  const [ends = '', stays = ''] = narrow.split('What this does not end');
+  expect(ends).toMatch(/token 5 of \S+ v2 .* token 5 of \S+ v1/);
+  expect(ends).not.toContain('whole wallet');
+  expect(stays).toMatch(/This is not enough\. .* your whole wallet v2/);
+  expect(await textOf(`wallet=${COLD}&chain=1&same=no`)).toContain('same no must be yes, or absent');
+});
+
 test('what an incomplete index does not know is said', async () => {
   const text = await planOf(POLYGON, delegation('CONTRACT'));
   expect(text).toContain(
@@ -164,7 +193,7 @@ test('a reorg while the grants are read starts the reading again', async () => {
   await apply(tokens(2500), 1);
   const later = appOf(store, timeOf(112), { chainIds: new Set([CELO]) });
   const statuses: number[] = [];
-  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false };
+  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false, equals: false };
   const selection = await selectGrants(RICH, CELO, choice, async (path) => {
     if (statuses.length === 1) await apply(tokens(3), 2);
     const response = await later.fetch(new Request(`http://localhost${path}`));
@@ -182,7 +211,13 @@ test('the list to choose from has pages, and the ids of a page fit into a link',
   const [, next = ''] = /href="\/revoke\?([^"]+)">More grants/.exec(source) ?? [];
   expect((await sourceOf(next.replaceAll('&amp;', '&'))).match(/type="checkbox"/g)?.length).toBe(25);
   const longest = (tokenId: number) =>
-    grantIdOf(delegation('ERC1155', { tokenId: 2n ** 256n - 1n - BigInt(tokenId), rights: `0x${'ab'.repeat(32)}` }));
+    grantIdOf(
+      delegation('ERC1155', {
+        to: address(0xee),
+        tokenId: 2n ** 256n - 1n - BigInt(tokenId),
+        rights: `0x${'ab'.repeat(32)}`,
+      }),
+    );
   const text = await textOf(
     `wallet=${COLD}&chain=1${Array.from({ length: 25 }, (_, id) => `&grant=${longest(id)}`).join('')}`,
   );

@@ -30,9 +30,13 @@ function subjectOf({ kind, contract, tokenId, amount }: Delegation, isOwner: boo
 export const knownName = ({ rightsName, rightsId, expires }: DelegationRecord): string | null =>
   rightsName ?? (expires === null ? null : knownIdName(rightsId as RightsId));
 
-/** The subject with the right that limits it, and the registry: "your whole wallet with the right “vote” v2". */
-export function grantText(grant: Delegation, isOwner = true, now = Date.now() / 1000): Html {
+/** The subject with the right that limits it: "your whole wallet with the right “vote”". */
+export function powerText(grant: Delegation, isOwner = true, now = Date.now() / 1000): Html {
   const right = rightsLabel(grant.rights, now);
   const limit = right !== null && html` with the right <span class="right">“${right}”</span>`;
-  return html`${subjectOf(grant, isOwner)}${limit} <span class="badge">v${grant.version}</span>`;
+  return html`${subjectOf(grant, isOwner)}${limit}`;
 }
+
+/** The same with the registry. */
+export const grantText = (grant: Delegation, isOwner?: boolean): Html =>
+  html`${powerText(grant, isOwner)} <span class="badge">v${grant.version}</span>`;

@@ -6,7 +6,7 @@ import { parseQuery, shorten } from '../../api/query.ts';
 import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import { grantIdOf, readGrantId } from '../grant-id.ts';
 
-const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'cursor']);
+const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'same', 'cursor']);
 /** Can be given more than once. */
 const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 
@@ -14,6 +14,8 @@ const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 export interface Choice {
   /** These grants, by id. */
   readonly grants: ReadonlyMap<string, DelegationKey>;
+  /** Also what gives exactly the same as one of them. */
+  readonly equals: boolean;
   /** Every grant to these wallets. */
   readonly wallets: ReadonlySet<Address>;
   /** Every grant in registry v1. */
@@ -64,6 +66,9 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
     chainId,
     grants: new Map(readIds()),
     wallets: new Set(repeated.getAll('to').flatMap((text) => read('to', text.trim(), readAddress) ?? [])),
+    equals:
+      read('same', values.get('same'), (text) => (text === 'yes' ? true : new Fault('must be yes, or absent'))) ??
+      false,
     allOfV1:
       read('v1', values.get('v1'), (text) => (text === 'all' ? true : new Fault('must be all, or absent'))) ?? false,
     cursor: read('cursor', values.get('cursor'), pageCursor.read) ?? undefined,
@@ -77,6 +82,7 @@ export function revokePath(wallet: Address, chainId: number, choice: Partial<Cho
   const query = new URLSearchParams({ wallet, chain: String(chainId) });
   for (const id of choice.grants?.keys() ?? []) query.append('grant', id);
   for (const to of choice.wallets ?? []) query.append('to', to);
+  if (choice.equals) query.set('same', 'yes');
   if (choice.allOfV1) query.set('v1', 'all');
   if (cursor !== undefined) query.set('cursor', cursor);
   return `/revoke?${query}`;

@@ -12,7 +12,14 @@ import { chainName, copyButton, notice } from '../parts.ts';
 import { renderUnknown } from '../wallet/wallet-states.ts';
 import { changesUrl, headUrl, readOtherChains } from './outgoing-grants.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
-import { type Asked, fullAddress, renderKept, renderTransactions } from './revoke-plan.ts';
+import {
+  type Asked,
+  fullAddress,
+  renderElsewhere,
+  renderKept,
+  renderStill,
+  renderTransactions,
+} from './revoke-plan.ts';
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
@@ -46,14 +53,15 @@ async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   const { chosen, block, whole } = selection;
   const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block}"></div>`;
   const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
-  if (chosen.length === 0) return html`${state}${renderAbsent(selection)}${renderNothing(selection, chainId)}${back}`;
-  const plan = planRevocations(wallet, chosen, whole);
+  const losing = new Set([...chosen, ...asked.grants.values()].map(({ to }) => to).concat(...asked.wallets));
   const others = chainIds.filter((id) => id !== chainId);
-  const losing = new Set(chosen.map(({ to }) => to));
   const elsewhere = await readOtherChains(wallet, losing, others, fetchApi);
+  if (chosen.length === 0)
+    return html`${state}${renderAbsent(selection)}${renderStill(asked, selection) ?? renderNothing(selection, chainId)}${renderElsewhere(wallet, elsewhere)}${back}`;
+  const plan = planRevocations(wallet, chosen, whole);
   return html`${state}${renderAbsent(selection)}
 <h2>What this ends on ${name}</h2><p class="soft">As of block ${block}.</p>
-${renderTransactions(plan, chainId)}${renderMore(selection)}
+${renderTransactions(plan, chainId)}${renderMore(selection)}${renderEquals(asked, selection)}
 <h2>What this does not end</h2>
 ${renderKept(asked, selection, elsewhere)}
 <h2>Send it</h2>
@@ -74,6 +82,12 @@ function renderAbsent({ absent, block, indexedFrom }: Selection): Html | null {
       ? `Not active as of block ${block}: ended already`
       : `Not found as of block ${block}: granted before block ${indexedFrom}, ended already`;
   return html`<div class="notice"><p>${what}, or never granted.</p><ul>${rows}</ul></div>`;
+}
+
+function renderEquals({ wallet, chainId, ...choice }: Asked, { chosen, absent }: Selection): Html | null {
+  const added = chosen.length - (choice.grants.size - absent.length);
+  if (!choice.equals || added <= 0) return null;
+  return html`<p class="soft">The same was granted more than once, so all of it ends. <a href="${revokePath(wallet, chainId, { ...choice, equals: false })}">Revoke only what you chose</a></p>`;
 }
 
 function renderMore({ more }: Selection): Html {
