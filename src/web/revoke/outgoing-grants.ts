@@ -1,12 +1,13 @@
 // Reads the grants of an owner from the API: those on one chain page by page, for there can be a hundred thousand; those to some
 // wallets on other chains, where a transaction ends nothing; and the stream of their changes.
 
-import { ANY_LIST } from '../../api/any-operations.ts';
+import { ANY_LIST, COUNTERPARTS } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
 import { describeProblem } from '../../api/problems.ts';
-import { urlFor } from '../../api/url.ts';
+import type { DelegationRecord } from '../../api/responses.ts';
+import { anyUrl, urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
-import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
+import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 
 export type GrantPage = Exclude<Awaited<ReturnType<typeof readGrants>>, Refusal>;
@@ -38,6 +39,23 @@ export async function readGrants(wallet: Address, chainId: number, fetchApi: Fet
   if ('problem' in chain) return new Refusal(503, describeProblem(chain.problem));
   const { block, indexedFrom = null } = chain;
   return { grants: answer.delegations.map(delegationOf), block: block.number, indexedFrom, next: answer.next };
+}
+
+/** Each can have two: the ids of all of them, and of a page of other grants, fit into a URL. */
+const MOST_UNLIMITED = 12;
+
+/** The grants of the whole wallet with any right, by an index. */
+export async function readUnlimited(wallet: Address, chainId: number, fetchApi: FetchApi) {
+  const values = { wallet, chainId: String(chainId), numbers: 'string', limit: MOST_UNLIMITED };
+  const answer = await askUrl<Delegates>(fetchApi, anyUrl(COUNTERPARTS.delegates, values));
+  if (answer instanceof Refusal) return answer;
+  const grants = answer.delegates.flatMap((row) => row.grants.map(delegationOf));
+  return { grants, hasMore: answer.next !== null };
+}
+
+interface Delegates {
+  readonly delegates: readonly { readonly grants: readonly DelegationRecord[] }[];
+  readonly next: string | null;
 }
 
 /** Calls `visit` with every grant. Resolves to the last page: all are as of its block. */

@@ -8,7 +8,7 @@ import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, countText, notice } from '../parts.ts';
 import { renderUnknown } from '../wallet/wallet-states.ts';
-import { type GrantPage, readGrants } from './outgoing-grants.ts';
+import { type GrantPage, readGrants, readUnlimited } from './outgoing-grants.ts';
 import { fullAddress } from './revoke-plan.ts';
 import { revokePath } from './revoke-query.ts';
 
@@ -52,19 +52,35 @@ export async function renderGrants(wallet: Address, chainId: number, fetchApi: F
   const page = await readGrants(wallet, chainId, fetchApi, { limit: PAGE_SIZE, cursor });
   const name = chainName(chainId);
   if (page instanceof Refusal) return notice(`The grants on ${name} cannot be listed: ${page.text}`);
-  const { grants, block, next, indexedFrom } = page;
+  const { block, next, indexedFrom } = page;
+  const unlimited = cursor === undefined && next !== null ? await readUnlimited(wallet, chainId, fetchApi) : NO_MORE;
+  const first = unlimited instanceof Refusal ? [] : unlimited.grants;
+  const known = new Set(first.map(grantIdOf));
+  const rest = page.grants.filter((grant) => !known.has(grantIdOf(grant)));
+  const grants = [...first, ...rest.toSorted((a, b) => Number(isUnlimited(b)) - Number(isUnlimited(a)))];
   const following = next !== null && html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
   const asOf = html`<p class="soft">As of block ${block}.</p>`;
   const missing = renderUnknown(chainId, indexedFrom);
   if (grants.length === 0)
     return html`${missing}${cursor === undefined ? renderNone(indexedFrom === null, `on ${name}`) : html`<p class="empty">No grants on this page.</p>`}${following}${asOf}`;
-  return html`${missing}<h2>Who may act for you on ${name}</h2>
+  return html`${missing}${renderMoreUnlimited(wallet, chainId, unlimited)}<h2>Who may act for you on ${name}</h2>
+<p class="soft">Wallets without any limit first, then by registry, the oldest first.</p>
 <form class="stack choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
 ${[...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderWallet(wallet, chainId, to, its))}
 <button>Revoke selected</button></form>
 <p class="soft">Nothing is sent yet: the next page says what the transaction ends.</p>
 ${grants.some(({ version }) => version === 1) && html`<p><a href="${revokePath(wallet, chainId, { allOfV1: true })}">End everything in registry v1 with one transaction</a></p>`}
 ${following}${asOf}`;
+}
+
+const NO_MORE: { readonly grants: readonly Delegation[]; readonly hasMore: boolean } = { grants: [], hasMore: false };
+
+function renderMoreUnlimited(wallet: Address, chainId: number, unlimited: Refusal | typeof NO_MORE): Html | null {
+  if (unlimited instanceof Refusal) return notice(`Which wallets have no limit could not be read: ${unlimited.text}`);
+  const all = `/?wallet=${checksummed(wallet)}&chain=${chainId}&direction=outgoing&unlimited=yes`;
+  return unlimited.hasMore
+    ? html`<p class="notice trouble" role="status">More wallets have no limit than are listed first here. <a href="${all}">Show all of them</a></p>`
+    : null;
 }
 
 function renderWallet(owner: Address, chainId: number, to: Address, grants: readonly Delegation[]): Html {

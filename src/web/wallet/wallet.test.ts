@@ -181,7 +181,7 @@ test('what a wallet has granted comes first however much others grant to it', as
   expect(text).toContain(
     '1 wallet may act for it, within limits. It may act for at least 1,000 wallets, at least 1,000 without any limit',
   );
-  expect(text).toContain('Only 1,001 of them were read');
+  expect(text).toContain('1,001 were read for this page: those without any limit first');
   // Pages of what was read, and then what was not.
   const next = /href="([^"#]*cursor=[^"#]*)/.exec(await get(app, path))?.[1]?.replaceAll('&amp;', '&') ?? '';
   const last = await rowsOf(app, `${path}&page=21`);
