@@ -11,7 +11,7 @@ import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address } from './support/fixtures.ts';
 import { serving } from './support/serving.ts';
-import { AWAY, BUSY, CHAINS, fillWalletChains, LONG_ID, NOW, OWNER } from './support/wallet-chains.ts';
+import { AWAY, BUSY, CHAINS, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from './support/wallet-chains.ts';
 
 let store: Store;
 let server: ReturnType<typeof serving>;
@@ -162,6 +162,26 @@ test('printed, it has whole addresses, ids and times, the table, and nothing to 
   )) as string[];
   expect(printed).toContain(`"${LONG_ID}"`);
   expect(printed.join()).toContain('UTC, block 101');
+  // Nothing of the short form is left in the text, where a copy of a PDF would join it to the whole one.
+  const short = `[...document.querySelectorAll('.short')].map((one) => one.innerText + '|' + getComputedStyle(one, '::after').content)`;
+  for (const path of [WALLET, `/revoke?wallet=${OWNER}&chain=1`, `/?to=${VOTER}&from=${OWNER}&type=all&chainId=1`]) {
+    await page.goto(server.url + path);
+    const texts = (await page.evaluate(short)) as string[];
+    expect(texts.length).toBeGreaterThan(0);
+    for (const text of texts) expect([path, text]).toEqual([path, expect.stringMatching(/^\|"(0x)?[0-9a-f]{40,}"$/i)]);
+  }
+  await page.close();
+});
+
+test('with forced colors, the current tab and what is dangerous can still be seen', async () => {
+  const page = await visit(WALLET);
+  await page.emulateMedia({ forcedColors: 'active' });
+  const lineOf = (tab: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('.tabs a${tab}')).borderBottomColor`);
+  expect(await lineOf('[aria-current]')).not.toBe(await lineOf(':not([aria-current])'));
+  const barOf = (row: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('.grants tr${row} td')).borderLeftWidth`);
+  expect([await barOf('.dangerous'), await barOf(':not(.dangerous)')]).toEqual(['4px', '0px']);
   await page.close();
 });
 

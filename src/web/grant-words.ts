@@ -5,10 +5,9 @@ import { checksummed } from '../registry/checksum.ts';
 import { type Address, type Delegation, MAX_UINT256 } from '../registry/delegation.ts';
 import { knownIdName, type RightsId, rightsLabel } from '../registry/rights.ts';
 import { type Html, html } from './html.ts';
-import { shortAddress } from './parts.ts';
+import { shortAddress, shortened } from './parts.ts';
 
-const shortCode = (address: string): Html =>
-  html`<code class="short" title="${address}">${shortAddress(address)}</code>`;
+const shortCode = (address: string): Html => html`<code>${shortened(address, shortAddress(address))}</code>`;
 
 /** The amount is null where it is not known: of a grant that is not active. */
 function amountOf(amount: bigint | null, unit: string): Html | null {
