@@ -14,7 +14,7 @@ import { type Html, html } from '../html.ts';
 import { copyButton, notice, shortAddress } from '../parts.ts';
 import { dateText } from '../time-text.ts';
 import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
-import { type ExplorerQuery, entered, pointInTime } from './explorer-query.ts';
+import { type ExplorerQuery, entered, pointInTime, pointInTimeFault, pointInTimeText } from './explorer-query.ts';
 import { renderProve } from './prove-answer.ts';
 
 export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html | null> {
@@ -23,6 +23,8 @@ export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Pr
   if (!isAsked || query.faults.length > 0) return null;
   const type = entered(query, 'type') || 'all';
   if (!isScope(type)) return notice(`type must be one of ${Object.keys(SCOPE_TEXTS).join(', ')}`);
+  const fault = pointInTimeFault(entered(query, 'at'), query.now);
+  if (fault !== null) return notice(fault);
   const question = questionOf(query, type);
   const options = { chainId: chosenChain(query), ...pointInTime(entered(query, 'at')) };
   const command = commandOf(`${query.origin}${checkUrl(question, options)}`);
@@ -136,5 +138,9 @@ function renderWhen(query: ExplorerQuery, { block }: Explanation, options: Check
   const other = isPast(options)
     ? html`<a href="${linkAt('')}">Ask about now</a>`
     : html`<a href="${link}">Link to this answer</a>`;
-  return html`<p class="soft">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
+  const when =
+    options.timestamp === undefined
+      ? html`As of block ${block.number}`
+      : html`As of ${pointInTimeText(String(options.timestamp))}: block ${block.number}`;
+  return html`<p class="soft">${when}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
 }

@@ -3,12 +3,12 @@
 
 import { ANY_LIST, COUNTERPARTS } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
-import { describeProblem } from '../../api/problems.ts';
 import type { DelegationRecord } from '../../api/responses.ts';
 import { anyUrl, urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
 import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
+import { problemWords } from '../problem-words.ts';
 
 export type GrantPage = Exclude<Awaited<ReturnType<typeof readGrants>>, Refusal>;
 
@@ -36,7 +36,7 @@ export async function readGrants(wallet: Address, chainId: number, fetchApi: Fet
   if (answer instanceof Refusal) return answer;
   const [chain] = answer.chains;
   if (chain === undefined) return new Refusal(503, 'No reason was given.');
-  if ('problem' in chain) return new Refusal(503, describeProblem(chain.problem));
+  if ('problem' in chain) return new Refusal(503, problemWords(chain.problem));
   const { block, indexedFrom = null } = chain;
   return { grants: answer.delegations.map(delegationOf), block: block.number, indexedFrom, next: answer.next };
 }

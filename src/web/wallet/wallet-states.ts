@@ -1,9 +1,10 @@
 // Says what the page of a wallet does not know: chains that did not answer, an index that starts late, and refusals.
 
-import { describeProblem } from '../../api/problems.ts';
 import type { Refusal } from '../ask-api.ts';
+import { pointInTimeText } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, countText } from '../parts.ts';
+import { problemWords } from '../problem-words.ts';
 import { dateText } from '../time-text.ts';
 import type { ChainPart } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
@@ -17,7 +18,7 @@ const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 /** A warning for each chain of which something is missing. */
 export const renderMissing = (chains: readonly ChainPart[]): Html =>
   html`${chains.map((chain) =>
-    renderUnknown(chain.chainId, 'problem' in chain ? describeProblem(chain.problem) : (chain.indexedFrom ?? null)),
+    renderUnknown(chain.chainId, 'problem' in chain ? problemWords(chain.problem) : (chain.indexedFrom ?? null)),
   )}`;
 
 /** The same for one chain: why it did not answer, or the block from which on it is indexed, or null. */
@@ -66,6 +67,5 @@ export function renderRefusal(view: WalletView, { status, text, retryAfter }: Re
 export function renderPast(view: WalletView): Html | null {
   const { asOf } = view;
   if (asOf === '') return null;
-  const when = /^\d+$/.test(asOf) ? `block ${asOf}` : asOf === 'finalized' ? 'the finalized block' : asOf;
-  return html`<p class="notice" role="status">This is how it was at ${when}. <a href="${walletUrl(view, { asOf: '' })}">Show it as it is now</a>.</p>`;
+  return html`<p class="notice" role="status">This is how it was at ${pointInTimeText(asOf)}. <a href="${walletUrl(view, { asOf: '' })}">Show it as it is now</a>.</p>`;
 }

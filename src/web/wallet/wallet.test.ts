@@ -43,7 +43,7 @@ describe('a wallet on five chains, one of which is away', () => {
   test('names what is missing, and claims nothing about it', async () => {
     const text = await read(app, `/?wallet=${OWNER}`);
     expect(text).toContain(
-      'Gnosis is missing. Chain 100 is not indexed yet. Grants on Gnosis are unknown, not absent.',
+      'Gnosis is missing. Gnosis is not indexed yet. Grants on Gnosis are unknown, not absent.',
     );
     expect(text).toContain('Base is known only from block 100. Earlier grants are unknown, not absent.');
     expect(text).toContain('It may act for 2 wallets.');
@@ -126,6 +126,29 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(await read(app, `/?wallet=${OWNER}&chain=1&asOf=5`)).toContain('This cannot be answered.');
   });
 
+  test('a date that cannot be answered is explained by its field', async () => {
+    const pages = (at: string) => [
+      `/?wallet=${OWNER}&chain=1&asOf=${at}`,
+      `/?from=${OWNER}&to=${VOTER}&type=all&chainId=1&at=${at}`,
+    ];
+    for (const path of pages('last+tuesday'))
+      expect(await read(answering, path)).toContain(
+        '“last tuesday” is not a point in time that this page knows. Enter a block number, a date such as 2026-10-20, or a time with its zone such as 2026-10-20 14:30 UTC.',
+      );
+    for (const path of pages('2031-02-03')) {
+      const text = await read(answering, path);
+      expect(text).toContain('2031-02-03 00:00 UTC is in the future. Nobody knows yet who may act then.');
+      expect(text).not.toContain('try again');
+    }
+    // Past, but after the newest block.
+    for (const path of pages('2023-11-15')) {
+      const text = await read(answering, path);
+      expect(text).toContain('is indexed up to 2023-11-14 22:30:30 UTC.');
+      expect(text).not.toMatch(/\d{10}/);
+    }
+    expect(await read(answering, pages('9'.repeat(20))[0] ?? '')).toContain('As of must be a block number');
+  });
+
   test('tells its history newest first: what ended with its transaction, and a changed amount as a change', async () => {
     const path = `/?wallet=${OWNER}&view=history&chain=1`;
     const text = await read(app, path);
@@ -151,6 +174,20 @@ describe('a wallet on five chains, one of which is away', () => {
       `<time datetime="${at}" title="${at.slice(0, 16).replace('T', ' ')} UTC, block 102">3 days ago</time>`,
     );
   });
+});
+
+test('a date is midnight, and says so: its block can be one of the day before', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('date.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const [from, to, head] = [address(7), address(8), block(700)];
+  const blocks = [block(101, [granted('ALL', { from, to })]), block(639), head];
+  await store.apply({ chainId: 1, epoch, after: null, blocks, head });
+  const app = appOf(store, timeOf(700));
+  expect(await read(app, `/?wallet=${from}&asOf=2023-11-15`)).toContain('This is how it was at 2023-11-15 00:00 UTC.');
+  expect(await read(app, `/?from=${from}&to=${to}&type=all&chainId=1&at=2023-11-15`)).toContain(
+    'As of 2023-11-15 00:00 UTC: block 639, 2023-11-14 23:59 UTC.',
+  );
+  await store.close();
 });
 
 test('a wallet that granted to itself is not counted as another, and is listed in both directions', async () => {

@@ -3,7 +3,7 @@
 import { Fault, readAddress } from '../../api/params.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
-import type { ExplorerQuery } from '../explorer/explorer-query.ts';
+import { type ExplorerQuery, pointInTimeFault } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
 import { copyButton, navigationLink, notice } from '../parts.ts';
 import { addressFault } from './address-fault.ts';
@@ -31,12 +31,12 @@ export async function renderWallet(text: string, query: ExplorerQuery, fetchApi:
 }
 
 /** What cannot be asked at all. */
-function faultOf({ chain, chainIds, asOf }: WalletView): string | null {
+function faultOf({ chain, chainIds, asOf, now }: WalletView): string | null {
   if (chainIds.length === 0)
     return chain === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${chain}.`;
   return chainIds.length > 1 && /^\d+$/.test(asOf)
     ? 'A block number belongs to one chain. Choose a chain, or give a date instead of a block.'
-    : null;
+    : pointInTimeFault(asOf, now);
 }
 
 function renderHeader(view: WalletView): Html {
