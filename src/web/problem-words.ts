@@ -6,7 +6,7 @@ import { NETWORKS } from '../registry/network.ts';
 import { durationText } from './time-text.ts';
 
 /** What the forms call the parameters. */
-const FIELDS: Readonly<Record<string, string>> = {
+export const FIELD_NAMES = {
   block: 'As of',
   timestamp: 'As of',
   to: 'Hot wallet',
@@ -15,10 +15,11 @@ const FIELDS: Readonly<Record<string, string>> = {
   tokenId: 'Token id',
   rights: 'Rights',
   chainId: 'Chain',
-};
+} as const;
+const nameOf = (parameter: string) => new Map<string, string>(Object.entries(FIELD_NAMES)).get(parameter) ?? parameter;
 
 export const problemWords = <Body extends Partial<ProblemBody>>(problem: Body) =>
-  inWords(describeProblem(problem, (name) => FIELDS[name] ?? name));
+  inWords(describeProblem(problem, nameOf));
 
 const inWords = <Text extends string | undefined>(text: Text): Text =>
   text

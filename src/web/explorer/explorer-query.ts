@@ -3,6 +3,7 @@
 import { Fault, timestamp as timestampParam } from '../../api/params.ts';
 import type { ParameterFault } from '../../api/problems.ts';
 import { shorten } from '../../api/query.ts';
+import { findAddress } from '../address-input.ts';
 import { dateText } from '../time-text.ts';
 
 /** The query parameters of the page. */
@@ -11,6 +12,15 @@ export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
   ...['view', 'direction', 'kind', 'unlimited', 'order', 'page', 'cursor'],
   ...['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'chainId', 'at'],
 ]);
+
+const ADDRESSES = ['wallet', 'from', 'to', 'contract'] as const;
+
+/** With the one address in place of each text that holds one. */
+export const withAddresses = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([
+    ...values,
+    ...ADDRESSES.flatMap((name) => (values.has(name) ? [[name, findAddress(values.get(name) ?? '')] as const] : [])),
+  ]);
 
 /** The parsed query of the page. */
 export interface ExplorerQuery {

@@ -4,6 +4,7 @@ import { chainId as chainIdParam, Fault, pageCursor, readAddress } from '../../a
 import type { ParameterFault } from '../../api/problems.ts';
 import { parseQuery, shorten } from '../../api/query.ts';
 import type { Address, DelegationKey } from '../../registry/delegation.ts';
+import { addressFault, findAddress } from '../address-input.ts';
 import { grantIdOf, readGrantId } from '../grant-id.ts';
 
 const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'same', 'cursor']);
@@ -47,8 +48,10 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
     faults.push({ parameter: `${parameter} ${shorten(text)}`, detail: value.detail });
     return null;
   };
-  const walletText = values.get('wallet')?.trim() ?? '';
-  const wallet = read('wallet', walletText, readAddress);
+  const walletText = findAddress(values.get('wallet')?.trim() ?? '');
+  const walletFault = walletText === '' ? null : addressFault(walletText);
+  const wallet = walletFault === null && walletText !== '' ? (walletText.toLowerCase() as Address) : null;
+  if (walletFault !== null) faults.push({ parameter: 'Your wallet:', detail: walletFault });
   const chainId = read('chain', values.get('chain'), (text) => {
     const id = chainIdParam.read(text);
     return id instanceof Fault || chainIds.includes(id) ? id : new Fault('is not a chain that this service follows');

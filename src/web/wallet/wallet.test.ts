@@ -42,9 +42,7 @@ describe('a wallet on five chains, one of which is away', () => {
 
   test('names what is missing, and claims nothing about it', async () => {
     const text = await read(app, `/?wallet=${OWNER}`);
-    expect(text).toContain(
-      'Gnosis is missing. Gnosis is not indexed yet. Grants on Gnosis are unknown, not absent.',
-    );
+    expect(text).toContain('Gnosis is missing. Gnosis is not indexed yet. Grants on Gnosis are unknown, not absent.');
     expect(text).toContain('Base is known only from block 100. Earlier grants are unknown, not absent.');
     expect(text).toContain('It may act for 2 wallets.');
     expect(text).not.toContain('within limits');
@@ -124,6 +122,24 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(await get(app, path)).not.toContain('/revoke');
     expect(await read(app, `/?wallet=${OWNER}&asOf=102`)).toContain('A block number belongs to one chain.');
     expect(await read(app, `/?wallet=${OWNER}&chain=1&asOf=5`)).toContain('This cannot be answered.');
+  });
+
+  test('every field takes the one address in a text, and says what is wrong with any other', async () => {
+    const url = encodeURIComponent(`https://etherscan.io/address/${OWNER}`);
+    const revoke = (wallet: string) => `/revoke?wallet=${wallet}`;
+    const check = (to: string) => `/?from=eth:${OWNER}&to=${to}&type=all&chainId=1`;
+    expect(await read(answering, `/?wallet=${url}`)).toContain('2 wallets may act for it');
+    expect(await read(answering, revoke(url))).toContain('Choose a chain');
+    expect(await read(answering, check(`${FRIEND},`))).toContain('Check Yes.');
+    expect(await get(answering, check(FRIEND.slice(2)))).toContain(`name="to" value="${FRIEND}"`);
+    const hash = `0x${'ab'.repeat(32)}`;
+    for (const path of [`/?wallet=${hash}`, revoke(hash), check(hash)])
+      expect(await read(answering, path)).toContain('This is the hash of a transaction. ');
+    expect(await read(answering, check('ada.eth'))).toContain('Hot wallet: This is a name.');
+    expect(await read(answering, `/?from=${OWNER}&to=&type=erc721&chainId=1`)).toMatch(
+      /Hot wallet: Enter an address\. .*Contract: Enter an address\. /,
+    );
+    expect(await read(answering, revoke('0x12'))).toContain('This has 2: 38 too few.');
   });
 
   test('a date that cannot be answered is explained by its field', async () => {

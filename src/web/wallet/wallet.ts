@@ -2,11 +2,11 @@
 
 import { Fault, readAddress } from '../../api/params.ts';
 import { checksummed } from '../../registry/checksum.ts';
+import { addressFault } from '../address-input.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { type ExplorerQuery, pointInTimeFault } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
 import { copyButton, navigationLink, notice } from '../parts.ts';
-import { addressFault } from './address-fault.ts';
 import { renderGraph } from './graph.ts';
 import { renderIdenticon } from './identicon.ts';
 import { pageOf, renderFilters, renderPager } from './wallet-controls.ts';
