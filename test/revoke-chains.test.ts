@@ -130,6 +130,12 @@ test('what has ended is not called done while the other registry or a wider gran
   expect(await planOf(1, delegation('ERC20', { to: address(0xee) }))).toContain('Nothing left to revoke');
 });
 
+test('once all of v1 has ended, what is left in v2 is named', async () => {
+  const text = await textOf(`wallet=${COLD}&chain=${POLYGON}&v1=all`);
+  expect(text).toMatch(/can still use everything you have in contract \S+ \(v2\)\s*\. Revoke the rest of/);
+  expect(text).not.toContain('Nothing left to revoke');
+});
+
 test('with what grants exactly the same, both registries are ended, and nothing wider', async () => {
   const whole = `wallet=${COLD}&chain=1&grant=${grantIdOf(delegation('ALL'))}&same=yes`;
   expect(await textOf(whole)).toMatch(
@@ -203,6 +209,12 @@ test('a reorg while the grants are read starts the reading again', async () => {
   expect(statuses).toEqual([200, 409, 200]);
   expect(selection).toMatchObject({ block: 112, more: { 2: 0 } });
   expect((selection as Selection).chosen.map(({ tokenId }) => tokenId)).toEqual([0n, 1n, 2n]);
+});
+
+test('revoking what is selected says so if nothing is', async () => {
+  const path = `wallet=${COLD}&chain=1&selected=yes`;
+  expect(await textOf(path)).toContain('Nothing is selected. Tick at least one grant.');
+  expect(await textOf(`${path}&grant=${grantIdOf(delegation('ALL'))}`)).not.toMatch(/Nothing is selected|not a known/);
 });
 
 test('the list to choose from has pages, and the ids of a page fit into a link', async () => {

@@ -366,6 +366,9 @@ describe('every state of the page', () => {
         await page.keyboard.press('Tab');
       }
     };
+    await page.getByRole('button', { name: 'Revoke selected' }).press('Enter');
+    expect(await page.evaluate('document.activeElement.validationMessage')).toBe('Tick at least one grant.');
+    expect(page.url()).toEndWith(`/revoke?wallet=${owner}`);
     await reach(`[value="${grantIdOf(token)}"]`);
     await page.keyboard.press('Space');
     await reach('.choose button:not(.copy)');

@@ -135,6 +135,20 @@ test('a narrow screen has a card for each grant, with a name for each value', as
   await page.close();
 });
 
+test('everything that can be pressed has 24 by 24 pixels', async () => {
+  const small = `[...document.querySelectorAll('a, button, summary, select, input:not([type="hidden"])')]
+    .filter((one) => one.checkVisibility() && !one.matches('.skip, svg *'))
+    .map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
+    .filter(([, { width, height }]) => Math.min(width, height) < 23.9)
+    .map(([text, { width, height }]) => text + ' ' + width + 'x' + height)`;
+  for (const width of [390, 1280])
+    for (const path of [WALLET, `${WALLET}&view=history`, `/revoke?wallet=${OWNER}&chain=1`, '/', '/status']) {
+      const page = await visit(path, width);
+      expect([path, width, await page.evaluate(small)]).toEqual([path, width, []]);
+      await page.close();
+    }
+});
+
 test('the CSV is a download of every grant, and a page where a chain is away', async () => {
   const page = await visit(`${WALLET}&chain=1`);
   const [download] = await Promise.all([

@@ -7,6 +7,7 @@ import { grantIdOf } from '../grant-id.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, countText, notice } from '../parts.ts';
+import { noLimitBadge } from '../wallet/grant-cells.ts';
 import { renderUnknown } from '../wallet/wallet-states.ts';
 import { type GrantPage, readGrants, readUnlimited } from './outgoing-grants.ts';
 import { fullAddress } from './revoke-plan.ts';
@@ -54,7 +55,7 @@ export async function renderGrants(wallet: Address, chainId: number, fetchApi: F
   if (page instanceof Refusal) return notice(`The grants on ${name} cannot be listed: ${page.text}`);
   const { block, next, indexedFrom } = page;
   const unlimited = cursor === undefined && next !== null ? await readUnlimited(wallet, chainId, fetchApi) : NO_MORE;
-  const first = unlimited instanceof Refusal ? [] : unlimited.grants;
+  const first = unlimited instanceof Refusal ? [] : unlimited.grants.filter(isUnlimited);
   const known = new Set(first.map(grantIdOf));
   const rest = page.grants.filter((grant) => !known.has(grantIdOf(grant)));
   const grants = [...first, ...rest.toSorted((a, b) => Number(isUnlimited(b)) - Number(isUnlimited(a)))];
@@ -67,7 +68,7 @@ export async function renderGrants(wallet: Address, chainId: number, fetchApi: F
 <p class="soft">Wallets without any limit first, then by registry, the oldest first.</p>
 <form class="stack choose" action="/revoke" method="get"><input type="hidden" name="wallet" value="${checksummed(wallet)}"><input type="hidden" name="chain" value="${chainId}">
 ${[...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderWallet(wallet, chainId, to, its))}
-<button>Revoke selected</button></form>
+<button name="selected" value="yes">Revoke selected</button></form>
 <p class="soft">Nothing is sent yet: the next page says what the transaction ends.</p>
 ${grants.some(({ version }) => version === 1) && html`<p><a href="${revokePath(wallet, chainId, { allOfV1: true })}">End everything in registry v1 with one transaction</a></p>`}
 ${following}${asOf}`;
@@ -85,10 +86,11 @@ function renderMoreUnlimited(wallet: Address, chainId: number, unlimited: Refusa
 
 function renderWallet(owner: Address, chainId: number, to: Address, grants: readonly Delegation[]): Html {
   const all = revokePath(owner, chainId, { wallets: new Set([to]) });
-  return html`<fieldset class="card"><legend>${fullAddress(to)} ${copyButton(checksummed(to), 'the address')}</legend>
-${grants.map((grant) => html`<label class="choice"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) && html` <span class="badge bad">no limit</span>`}</span></label>`)}
+  return html`<fieldset class="card"><legend>${fullAddress(to)} ${copyButton(checksummed(to), 'the address')}${to === owner && html` <span class="badge">this wallet itself</span>`}</legend>
+${grants.map((grant) => html`<label class="choice"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) && html` ${noLimitBadge(true)}`}</span></label>`)}
 <p><a href="${all}">Revoke everything of this wallet</a></p></fieldset>`;
 }
 
-const isUnlimited = ({ kind, rights }: Delegation): boolean =>
-  kind === 'ALL' && (rights === null || rights === NO_RIGHTS);
+/** What a wallet grants to itself gives nothing. */
+const isUnlimited = ({ kind, from, to, rights }: Delegation): boolean =>
+  kind === 'ALL' && from !== to && (rights === null || rights === NO_RIGHTS);

@@ -7,7 +7,7 @@ import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import { addressFault, findAddress } from '../address-input.ts';
 import { grantIdOf, readGrantId } from '../grant-id.ts';
 
-const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'same', 'cursor']);
+const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'same', 'selected', 'cursor']);
 /** Can be given more than once. */
 const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 
@@ -28,6 +28,8 @@ export interface RevokeQuery extends Choice {
   readonly walletText: string;
   readonly wallet: Address | null;
   readonly chainId: number | null;
+  /** Whether grants were to be ticked in the list. */
+  readonly isSelection: boolean;
   /** Of the list to choose from. */
   readonly cursor: string | undefined;
   readonly faults: readonly ParameterFault[];
@@ -74,6 +76,7 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
       false,
     allOfV1:
       read('v1', values.get('v1'), (text) => (text === 'all' ? true : new Fault('must be all, or absent'))) ?? false,
+    isSelection: values.has('selected'),
     cursor: read('cursor', values.get('cursor'), pageCursor.read) ?? undefined,
     faults,
     chainIds,

@@ -285,3 +285,10 @@ if (transactions.length > 0) {
   offerWallets('Revoke', revoke);
   if (REVOCATION.changes !== '') watchGrants(showChange);
 }
+
+const boxes = [...document.querySelectorAll('.choose [type="checkbox"]')];
+function requireChoice() {
+  boxes[0]?.setCustomValidity(boxes.some(({ checked }) => checked) ? '' : 'Tick at least one grant.');
+}
+for (const box of boxes) box.addEventListener('change', requireChoice);
+requireChoice();

@@ -38,7 +38,8 @@ async function renderContent(query: RevokeQuery, fetchApi: FetchApi): Promise<Ht
     return html`<p class="lead">Choose which wallets may no longer act for yours. You sign and send the transaction with your own wallet.</p>${walletForm(walletText)}`;
   const owner = html`<p class="lead owner">Wallet ${fullAddress(wallet)} ${copyButton(checksummed(wallet), 'the wallet')}</p>`;
   if (chainId === null) return html`${owner}${await renderChains(wallet, chainIds, fetchApi)}`;
-  if (isEmpty(query)) return html`${owner}${await renderGrants(wallet, chainId, fetchApi, cursor)}`;
+  if (isEmpty(query))
+    return html`${owner}${query.isSelection && notice('Nothing is selected. Tick at least one grant.')}${await renderGrants(wallet, chainId, fetchApi, cursor)}`;
   return html`${owner}${await renderPlan({ ...query, wallet, chainId }, fetchApi)}`;
 }
 

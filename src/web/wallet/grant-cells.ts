@@ -7,7 +7,7 @@ import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, explorerUrl, shortAddress, shortened } from '../parts.ts';
 import { dateText } from '../time-text.ts';
-import { type Grant, type GrantRow, hasAnyRight, isUnlimited, otherOf } from './grant.ts';
+import { type Grant, type GrantRow, hasAnyRight, isToItself, isUnlimited, otherOf } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
 
 /** Digits that stay at each end of a long number. */
@@ -39,7 +39,7 @@ export function renderOther(view: WalletView, row: GrantRow): Html {
   const short = shortAddress(address);
   const out = explorerLink(view, chainId, `address/${address}`, html`↗`, `${short} in a block explorer`);
   return html`<span class="who"><a class="address" href="/?wallet=${address}">${renderId(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>
-<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span></span>`;
+<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span>${isToItself(row.grant) && html` <span class="badge">this wallet itself</span>`}</span>`;
 }
 
 function renderContract(view: WalletView, address: string, chainId: number): Html {
@@ -68,14 +68,17 @@ export function renderAmount(amount: string | number | null): Html {
   return digits === String(MAX_UINT256) ? html`any amount` : renderNumber(digits, 'amount');
 }
 
-/** A grant that has ended is no danger. */
-const isDangerous = (grant: Grant) => isUnlimited(grant) && !('until' in grant && grant.until !== null);
+/** Only what others may do to this wallet is a danger to it. */
+export const noLimitBadge = (isDanger: boolean): Html =>
+  isDanger ? html`<span class="badge no">⚠ no limit</span>` : html`<span class="badge">no limit</span>`;
+
+const hasEnded = (grant: Grant) => 'until' in grant && grant.until !== null;
 
 /** Two lines in the table: what, and of which contract. */
 export function renderScope(view: WalletView, grant: Grant, amount = renderAmount(grant.amount)): Html {
   const { type, standard, contract, tokenId, chainId } = grant;
   if (type === 'ALL')
-    return html`<strong>Whole wallet</strong>${isDangerous(grant) && html` <span class="badge no">⚠ no limit</span>`}`;
+    return html`<strong>Whole wallet</strong>${isUnlimited(grant) && !hasEnded(grant) && html` ${noLimitBadge(grant.from === view.wallet)}`}`;
   const where = renderContract(view, contract ?? '', chainId);
   if (type === 'CONTRACT') return html`Contract ${where}`;
   const lines = (what: Html, of: string) =>

@@ -19,8 +19,10 @@ export const otherOf = ({ direction, grant }: GrantRow): string => (direction ==
 
 export const hasAnyRight = ({ rights }: Grant): boolean => rights === null || rights === NO_RIGHTS;
 
-/** It covers the whole wallet, with any right. */
-export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant);
+export const isToItself = ({ from, to }: Pick<Grant, 'from' | 'to'>): boolean => from === to;
+
+/** It covers the whole wallet, with any right. What a wallet grants to itself gives nothing. */
+export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant) && !isToItself(grant);
 
 export function kindOf({ type, standard }: Grant): KindName {
   if (type === 'ALL') return 'all';

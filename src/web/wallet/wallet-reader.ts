@@ -50,7 +50,9 @@ type Counterparts = Omit<Reading<Grant>, 'rows'> &
 async function readUnlimited(view: WalletView, fetchApi: FetchApi): Promise<Reading<Grant> | Refusal> {
   const side = view.direction === 'outgoing' ? 'delegates' : 'vaults';
   const answer = await askUrl<Counterparts>(fetchApi, urlFor(COUNTERPARTS[side], sharedOf(view)));
-  return answer instanceof Refusal ? answer : { ...answer, rows: answer[side].flatMap(({ grants }) => grants) };
+  return answer instanceof Refusal
+    ? answer
+    : { ...answer, rows: answer[side].flatMap(({ grants }) => grants).filter(isUnlimited) };
 }
 
 export async function readHistory(view: WalletView, fetchApi: FetchApi): Promise<Reading<PastGrant> | Refusal> {

@@ -3,9 +3,9 @@
 import type { Refusal } from '../ask-api.ts';
 import { pointInTimeText } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, countText } from '../parts.ts';
+import { chainName } from '../parts.ts';
 import { problemWords } from '../problem-words.ts';
-import { dateText } from '../time-text.ts';
+import { dateText, durationText } from '../time-text.ts';
 import type { ChainPart } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 
@@ -45,7 +45,7 @@ export function renderBlocks(chains: readonly ChainPart[]): Html {
 
 /** A refused request in words, and what to do next. */
 export function renderRefusal(view: WalletView, { status, text, retryAfter }: Refusal): Html {
-  const wait = `in ${retryAfter === null ? 'a moment' : countText(Number(retryAfter), 'second')}`;
+  const wait = `in ${retryAfter === null ? 'a moment' : durationText(Number(retryAfter))}`;
   const again = html`<a href="${walletUrl(view, { cursor: view.cursor, page: view.page })}">try again</a>`;
   const words = (title: string, next: Html) =>
     html`<div class="notice trouble" role="status"><p><strong>${title}</strong> ${sentence(text)}</p><p>${next}</p></div>`;

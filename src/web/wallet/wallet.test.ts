@@ -124,6 +124,13 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(await read(app, `/?wallet=${OWNER}&chain=1&asOf=5`)).toContain('This cannot be answered.');
   });
 
+  test('a chain that is not followed is not the end', async () => {
+    const path = `/?wallet=${OWNER}&chain=99`;
+    expect(await read(answering, path)).toContain('This service does not follow chain 99. Show all chains');
+    const [, all = ''] = /<a href="([^"]*)">Show all chains/.exec(await get(answering, path)) ?? [];
+    expect(await read(answering, all)).toContain('2 wallets may act for it');
+  });
+
   test('every field takes the one address in a text, and says what is wrong with any other', async () => {
     const url = encodeURIComponent(`https://etherscan.io/address/${OWNER}`);
     const revoke = (wallet: string) => `/revoke?wallet=${wallet}`;
@@ -217,6 +224,30 @@ test('a wallet that granted to itself is not counted as another, and is listed i
     'No other wallet may act for it. It may act for no other wallet.',
   );
   expect(await rowsOf(app, `/?wallet=${wallet}`)).toHaveLength(2);
+  // It is no danger in any other place either.
+  expect(await rowsOf(app, `/?wallet=${wallet}&unlimited=yes`)).toHaveLength(0);
+  for (const path of [`/?wallet=${wallet}`, `/revoke?wallet=${wallet}&chain=1`]) {
+    const page = await get(app, path);
+    expect(page).toContain('>this wallet itself<');
+    expect(page).not.toMatch(/no limit<|dangerous/);
+  }
+  await store.close();
+});
+
+test('what others granted without limit is no alarm to the wallet that got it, and what it granted is the same on both pages', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('tone.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const [cold, hot] = [address(7), address(8)];
+  const head = block(101, [granted('ALL', { from: cold, to: hot })]);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  const app = appOf(store, timeOf(101));
+  const danger = '<span class="badge no">⚠ no limit</span>';
+  expect(await get(app, `/?wallet=${cold}`)).toContain(danger);
+  expect(await get(app, `/revoke?wallet=${cold}&chain=1`)).toContain(danger);
+  const incoming = await get(app, `/?wallet=${hot}`);
+  expect(incoming).toContain('It may act for 1 wallet, <strong>without any limit</strong>.');
+  expect(incoming).toContain('<span class="badge">no limit</span>');
+  expect(incoming).not.toMatch(/class="danger"|badge no"/);
   await store.close();
 });
 
@@ -234,6 +265,9 @@ test('what a wallet has granted comes first however much others grant to it', as
   expect(text).toContain(
     '1 wallet may act for it, within limits. It may act for at least 1,000 wallets, at least 1,000 without any limit',
   );
+  expect(text).toContain('1 chain: Ethereum');
+  const several = appOf(store, timeOf(102), { chainIds: new Set([1, 10]) });
+  expect(await read(several, path)).toContain('1 chain so far: Ethereum');
   expect(text).toContain('1,001 were read for this page: those without any limit first');
   // Pages of what was read, and then what was not.
   const next = /href="([^"#]*cursor=[^"#]*)/.exec(await get(app, path))?.[1]?.replaceAll('&amp;', '&') ?? '';

@@ -1,12 +1,13 @@
 // Renders the page of a wallet, below the search form: who may act for it, for whom it may act, and what was before.
 
 import { Fault, readAddress } from '../../api/params.ts';
+import { shorten } from '../../api/query.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import { addressFault } from '../address-input.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { type ExplorerQuery, pointInTimeFault } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
-import { copyButton, navigationLink, notice } from '../parts.ts';
+import { chainName, copyButton, navigationLink, notice } from '../parts.ts';
 import { renderGraph } from './graph.ts';
 import { renderIdenticon } from './identicon.ts';
 import { pageOf, renderFilters, renderPager } from './wallet-controls.ts';
@@ -23,20 +24,24 @@ export async function renderWallet(text: string, query: ExplorerQuery, fetchApi:
   if (address instanceof Fault) return html`<h1>This is not an address</h1>${notice(addressFault(text) ?? '')}`;
   const view = readWalletView(checksummed(address), query);
   const fault = faultOf(view);
-  if (fault !== null) return html`${renderHeader(view)}${notice(fault)}`;
+  if (fault !== null) return html`${renderHeader(view)}${fault}`;
   if (view.isHistory) return html`${renderHeader(view)}${renderPast(view)}${await renderHistory(view, fetchApi)}`;
   const grants = await loadGrants(view, fetchApi);
   if (grants instanceof Refusal) return html`${renderHeader(view)}${renderRefusal(view, grants)}`;
   return html`${renderHeader(view)}${renderPast(view)}${await renderNow(view, grants, fetchApi)}`;
 }
 
-/** What cannot be asked at all. */
-function faultOf({ chain, chainIds, asOf, now }: WalletView): string | null {
+/** What cannot be asked at all, and what can be instead. */
+function faultOf(view: WalletView): Html | null {
+  const { chain, chainIds, asOf, now } = view;
+  if (chainIds.length === 0 && chain === '') return notice('This service follows no chains yet.');
   if (chainIds.length === 0)
-    return chain === '' ? 'This service follows no chains yet.' : `This service does not follow chain ${chain}.`;
-  return chainIds.length > 1 && /^\d+$/.test(asOf)
-    ? 'A block number belongs to one chain. Choose a chain, or give a date instead of a block.'
-    : pointInTimeFault(asOf, now);
+    return html`<p class="notice trouble" role="status">This service does not follow ${/^\d{1,15}$/.test(chain) ? chainName(Number(chain)) : `the chain “${shorten(chain)}”`}. <a href="${walletUrl(view, { chain: '' })}">Show all chains</a></p>`;
+  const fault =
+    chainIds.length > 1 && /^\d+$/.test(asOf)
+      ? 'A block number belongs to one chain. Choose a chain, or give a date instead of a block.'
+      : pointInTimeFault(asOf, now);
+  return fault === null ? null : notice(fault);
 }
 
 function renderHeader(view: WalletView): Html {
