@@ -120,7 +120,7 @@ test('grants to the same wallet in the other registry and on other chains are na
 test('what has ended is not called done while the other registry or a wider grant lets the wallet go on', async () => {
   // Never granted, which a page cannot tell from what has ended.
   const text = await planOf(1, delegation('ERC721'));
-  expect(text).toMatch(/can still use your whole wallet \(v2\) and your whole wallet \(v1\)\s*\./);
+  expect(text).toMatch(/can still use your whole wallet \(v2\), your whole wallet \(v1\)\s*\./);
   expect(text).toContain('On Polygon, 1 grant to the same wallet stays.');
   expect(text).not.toContain('Nothing left to revoke');
   const source = await sourceOf(`wallet=${COLD}&chain=1&grant=${grantIdOf(delegation('ERC721'))}`);

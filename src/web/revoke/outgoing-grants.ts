@@ -5,7 +5,7 @@ import { ANY_LIST, COUNTERPARTS } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
 import type { DelegationRecord } from '../../api/responses.ts';
 import { anyUrl, urlFor } from '../../api/url.ts';
-import type { Address, Delegation } from '../../registry/delegation.ts';
+import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
 import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 import { problemWords } from '../problem-words.ts';
@@ -40,6 +40,13 @@ export async function readGrants(wallet: Address, chainId: number, fetchApi: Fet
   const { block, indexedFrom = null } = chain;
   return { grants: answer.delegations.map(delegationOf), block: block.number, indexedFrom, next: answer.next };
 }
+
+/** What a wallet grants to itself gives nothing. */
+export const isUnlimited = ({ kind, from, to, rights }: Delegation): boolean =>
+  kind === 'ALL' && from !== to && (rights === null || rights === NO_RIGHTS);
+
+export const unlimitedFirst = (grants: readonly Delegation[]): readonly Delegation[] =>
+  grants.toSorted((a, b) => Number(isUnlimited(b)) - Number(isUnlimited(a)));
 
 /** Each can have two: the ids of all of them, and of a page of other grants, fit into a URL. */
 const MOST_UNLIMITED = 12;

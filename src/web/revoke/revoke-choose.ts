@@ -1,7 +1,7 @@
 // Renders what an owner chooses from: the chain, and the grants on it.
 
 import { checksummed } from '../../registry/checksum.ts';
-import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
+import type { Address, Delegation } from '../../registry/delegation.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { grantText } from '../grant-words.ts';
@@ -9,7 +9,7 @@ import { type Html, html } from '../html.ts';
 import { chainName, copyButton, countText, notice } from '../parts.ts';
 import { noLimitBadge } from '../wallet/grant-cells.ts';
 import { renderUnknown } from '../wallet/wallet-states.ts';
-import { type GrantPage, readGrants, readUnlimited } from './outgoing-grants.ts';
+import { type GrantPage, isUnlimited, readGrants, readUnlimited, unlimitedFirst } from './outgoing-grants.ts';
 import { fullAddress } from './revoke-plan.ts';
 import { revokePath } from './revoke-query.ts';
 
@@ -58,7 +58,7 @@ export async function renderGrants(wallet: Address, chainId: number, fetchApi: F
   const first = unlimited instanceof Refusal ? [] : unlimited.grants.filter(isUnlimited);
   const known = new Set(first.map(grantIdOf));
   const rest = page.grants.filter((grant) => !known.has(grantIdOf(grant)));
-  const grants = [...first, ...rest.toSorted((a, b) => Number(isUnlimited(b)) - Number(isUnlimited(a)))];
+  const grants = unlimitedFirst([...first, ...rest]);
   const following = next !== null && html`<p><a href="${revokePath(wallet, chainId, {}, next)}">More grants</a></p>`;
   const asOf = html`<p class="soft">As of block ${block}.</p>`;
   const missing = renderUnknown(chainId, indexedFrom);
@@ -90,7 +90,3 @@ function renderWallet(owner: Address, chainId: number, to: Address, grants: read
 ${grants.map((grant) => html`<label class="choice"><input type="checkbox" name="grant" value="${grantIdOf(grant)}"><span>${grantText(grant)}${isUnlimited(grant) && html` ${noLimitBadge(true)}`}</span></label>`)}
 <p><a href="${all}">Revoke everything of this wallet</a></p></fieldset>`;
 }
-
-/** What a wallet grants to itself gives nothing. */
-const isUnlimited = ({ kind, from, to, rights }: Delegation): boolean =>
-  kind === 'ALL' && from !== to && (rights === null || rights === NO_RIGHTS);

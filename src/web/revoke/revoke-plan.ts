@@ -9,7 +9,7 @@ import { grantIdOf } from '../grant-id.ts';
 import { grantText, powerText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { chainName, copyButton, countText, shortAddress } from '../parts.ts';
-import type { OtherChains } from './outgoing-grants.ts';
+import { type OtherChains, unlimitedFirst } from './outgoing-grants.ts';
 import { type Choice, type RevokeQuery, revokePath } from './revoke-query.ts';
 import type { Selection } from './revoke-selection.ts';
 
@@ -107,15 +107,15 @@ const MOST_NAMED = 3;
 export function renderStill({ wallet, chainId }: Asked, { same }: Selection): Html | null {
   if (same.length === 0) return null;
   const lines = [...Map.groupBy(same, ({ to }) => to)].map(([to, grants]) => {
-    const powers = grants
+    const powers = unlimitedFirst(grants)
       .slice(0, MOST_NAMED)
-      .map((grant, at) => html`${at > 0 && ' and '}${powerText(grant)} (v${grant.version})`);
+      .map((grant, at) => html`${at > 0 && ', '}${powerText(grant)} (v${grant.version})`);
     const more = grants.length > MOST_NAMED && ` and ${grants.length - MOST_NAMED} more`;
     const short = shortAddress(checksummed(to));
     const rest = revokePath(wallet, chainId, choiceOf(to, grants));
     return html`<p><span data-to="${to}">${short} can still use ${powers}${more}</span>. <a class="button danger small" href="${rest}">Revoke the rest of ${short}</a></p>`;
   });
-  return html`<div id="still" class="notice trouble" role="status"><strong>Not active, but that is not all.</strong>${lines}</div>`;
+  return html`<div id="still" class="notice trouble stays" role="status"><strong>Not active, but that is not all.</strong>${lines}</div>`;
 }
 
 function renderKeptOf(asked: Asked, to: Address, grants: readonly Delegation[], areTheSame: boolean): Html {
