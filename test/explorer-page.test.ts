@@ -153,7 +153,7 @@ describe('a check', () => {
       [`${base}&type=all&chainId=one`, 'chainId'],
       [`${base}&type=all&chainId=99999`, 'chain'],
       [`${base}&type=all&chainid=10`, 'chainid is not a known parameter; did you mean chainId?'],
-      [`from=${Ada}&to=0x34&type=erc721&contract=&tokenId=7`, 'contract must be an address'],
+      [`from=${Ada}&to=0x34&type=erc721&contract=&tokenId=7`, 'Contract: Enter an address.'],
     ] as const) {
       const page = await visit(`/?${query}`);
       expect([query, await page.locator('.verdict').count()]).toEqual([query, 0]);
@@ -168,7 +168,7 @@ describe('a check', () => {
   test('escapes everything from the URL', async () => {
     const page = await visit(`/?rights=${encodeURIComponent('\'"><img src=x onerror=alert(1)>')}&from=a&to=b`);
     expect(await page.locator('main script, main img').count()).toBe(0);
-    expect(await page.locator('.notice').first().innerText()).toContain('must be an address');
+    expect(await page.locator('.notice').first().innerText()).toContain('Hot wallet: An address begins with 0x.');
     await page.close();
   });
 

@@ -53,8 +53,14 @@ const rowsIn = (html: string) => html.match(/data-key="outgoing\./g)?.length ?? 
 test('the page counts what it read, says so, and names a wallet without any limit that it did not read', async () => {
   const { html, words } = await get('');
   expect(words).toContain(`At least ${HOLDERS + 1} wallets may act for it, 1 without any limit`);
-  expect(words).toContain('Only 1,000 of them were read for this page and put in order.');
+  expect(words).toContain(
+    'This wallet has very many grants. 1,001 were read for this page: those without any limit first, then the others by chain and registry, the oldest first.',
+  );
+  // No order is offered that the page cannot have.
+  expect(words).not.toMatch(/Newest first|Order/);
   expect([rowsIn(html), html.includes('data-part')]).toEqual([50, false]);
+  const [, first = ''] = /data-key="(outgoing\.[^"]+)"/.exec(html) ?? [];
+  expect(first).toEndWith(`v2.ALL.${UNLIMITED}`);
   const unlimited = await get('&unlimited=yes&direction=outgoing');
   expect(rowsIn(unlimited.html)).toBe(1);
   expect(unlimited.html).toContain(UNLIMITED);
@@ -77,9 +83,33 @@ test('the rest can be reached page by page', async () => {
   expect(seen.size).toBe(150);
 });
 
+test('the last page of the list names its order too, and leads back to its beginning', async () => {
+  const { html, words } = await get('&direction=outgoing&kind=all');
+  expect(rowsIn(html)).toBe(1);
+  const [, next = ''] = /href="\/\?wallet=0x[0-9a-fA-F]{40}(&amp;[^"#]*cursor=[^"#]*)/.exec(html) ?? [];
+  let query = next.replaceAll('&amp;', '&');
+  expect(words).toContain('Only a part of them was searched for this page: 1 matches so far,');
+  for (let turn = 0; query !== ''; turn++) {
+    expect(turn).toBeLessThan(5);
+    const page = await get(query);
+    const following = /href="\/\?wallet=0x[0-9a-fA-F]{40}(&amp;[^"#]*cursor=[^"#]*)/.exec(page.html)?.[1] ?? '';
+    query = following.replaceAll('&amp;', '&');
+    expect(page.words).not.toContain('Newest first');
+    expect(page.words).toContain('Back to the beginning');
+  }
+});
+
+test('to revoke several, what has no limit is offered first', async () => {
+  const response = await app.fetch(new Request(`http://localhost/revoke?wallet=${COLD}&chain=1`));
+  const html = await response.text();
+  const ids = [...html.matchAll(/name="grant" value="([^"]+)"/g)].map(([, id]) => id);
+  expect([ids[0], ids.length]).toEqual([`v2.ALL.${UNLIMITED}`, 26]);
+  expect(html).toContain('Wallets without any limit first, then by registry, the oldest first.');
+});
+
 test('a filter that finds nothing in what was read says that it has not seen everything', async () => {
   const { words } = await get('&kind=contract&direction=outgoing');
-  expect(words).toContain('Only a part of them was searched for this page: 0 match so far.');
+  expect(words).toContain('Only a part of them was searched for this page: 0 match so far,');
   expect(words).toContain('No grants match these filters so far.');
 });
 
@@ -96,6 +126,7 @@ test('in a browser it fits, can be read on, and leads to the revocation of the d
       const page = await browser.newPage({ viewport: { width, height: 900 } });
       await page.goto(`${server.url}/?wallet=${COLD}`);
       expect(await page.locator('[data-key^="outgoing."]').count()).toBe(50);
+      expect(await page.locator('.grants tr:has(td)').first().innerText()).toContain('no limit');
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
       expect(await accessibilityFaults(page)).toEqual([]);
       await page

@@ -52,15 +52,15 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-async function sourceOf(query: string): Promise<string> {
-  const response = await app.fetch(new Request(`http://localhost/revoke?${query}`));
+async function sourceOf(query: string, of = app): Promise<string> {
+  const response = await of.fetch(new Request(`http://localhost/revoke?${query}`));
   expect([query, response.status]).toEqual([query, 200]);
   return response.text();
 }
 
 /** The text of the page's content, without its tags. */
-async function textOf(query: string): Promise<string> {
-  const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(await sourceOf(query)) ?? [];
+async function textOf(query: string, of = app): Promise<string> {
+  const [, main = ''] = /<main[^>]*>([\s\S]*)<\/main>/.exec(await sourceOf(query, of)) ?? [];
   return main.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }
 
@@ -70,9 +70,38 @@ const planOf = (chainId: number, ...grants: readonly Delegation[]) =>
 test('a wallet with grants on several chains chooses one first, and learns which chain did not answer', async () => {
   const text = await textOf(`wallet=${COLD}`);
   expect(text).toContain('Choose a chain This wallet granted something on 2 chains.');
-  expect(text).toMatch(/Gnosis did not answer: .*Base did not answer: /);
+  expect(text).toMatch(/Gnosis is missing\. .* unknown, not absent\. .*Base is missing\. /);
+  expect(text).toContain('Polygon is known only from block 100. Earlier grants are unknown, not absent.');
   expect(text).toMatch(/Ethereum ?Polygon/);
   expect(text).not.toContain('Celo');
+});
+
+test('says that there is nothing to revoke only if every chain answered from its beginning', async () => {
+  const nobody = address(0xdead);
+  const nothing = /There is nothing to revoke|No wallet may act for this wallet/;
+  const unknown = 'not everything could be read: somebody may still act for it.';
+  const isDown = appOf(store, timeOf(HEAD), { chainIds: new Set([1, CELO]), maxLag: () => -1 });
+  const partly = appOf(store, timeOf(HEAD), { chainIds: new Set([1, POLYGON]) });
+  for (const [query, of] of [
+    [`wallet=${nobody}`, app],
+    [`wallet=${nobody}`, isDown],
+    [`wallet=${nobody}`, partly],
+    [`wallet=${nobody}&chain=${POLYGON}`, app],
+  ] as const) {
+    const text = await textOf(query, of);
+    expect(text).toContain(unknown);
+    expect(text).not.toMatch(nothing);
+  }
+  expect(await textOf(`wallet=${nobody}`, isDown)).toMatch(/Ethereum is missing\. .* Celo is missing\./);
+  const answering = appOf(store, timeOf(HEAD), { chainIds: new Set([1, CELO]) });
+  expect(await textOf(`wallet=${nobody}`, answering)).toMatch(nothing);
+  expect(await textOf(`wallet=${nobody}&chain=1`)).toMatch(nothing);
+  // The same of grants that were asked for by name.
+  const named = (chainId: number) => `wallet=${nobody}&chain=${chainId}&grant=${grantIdOf(delegation('ALL'))}`;
+  expect(await textOf(named(POLYGON))).not.toMatch(/Nothing left to revoke|Not active/);
+  expect(await textOf(named(POLYGON))).toContain('Not found as of block 110: granted before block 100, ended already');
+  expect(await textOf(named(POLYGON))).toContain('Polygon is known only from block 100.');
+  expect(await textOf(named(1))).toContain('Nothing left to revoke');
 });
 
 test('grants to the same wallet in the other registry and on other chains are named, and chains that were not read', async () => {
@@ -86,6 +115,41 @@ test('grants to the same wallet in the other registry and on other chains are na
   );
   expect(text).toMatch(/Not read: (Gnosis, Base|Base, Gnosis)\./);
   expect(text).toContain('1 further grant of your wallet on this chain stays as it is.');
+});
+
+test('what has ended is not called done while the other registry or a wider grant lets the wallet go on', async () => {
+  // Never granted, which a page cannot tell from what has ended.
+  const text = await planOf(1, delegation('ERC721'));
+  expect(text).toMatch(/can still use your whole wallet \(v2\), your whole wallet \(v1\)\s*\./);
+  expect(text).toContain('On Polygon, 1 grant to the same wallet stays.');
+  expect(text).not.toContain('Nothing left to revoke');
+  const source = await sourceOf(`wallet=${COLD}&chain=1&grant=${grantIdOf(delegation('ERC721'))}`);
+  expect(source).toMatch(
+    new RegExp(`href="/revoke\\?[^"]*grant=v2.ALL.${HOT}&amp;grant=v1.ALL.${HOT}">Revoke the rest of`),
+  );
+  expect(await planOf(1, delegation('ERC20', { to: address(0xee) }))).toContain('Nothing left to revoke');
+});
+
+test('once all of v1 has ended, what is left in v2 is named', async () => {
+  const text = await textOf(`wallet=${COLD}&chain=${POLYGON}&v1=all`);
+  expect(text).toMatch(/can still use everything you have in contract \S+ \(v2\)\s*\. Revoke the rest of/);
+  expect(text).not.toContain('Nothing left to revoke');
+});
+
+test('with what grants exactly the same, both registries are ended, and nothing wider', async () => {
+  const whole = `wallet=${COLD}&chain=1&grant=${grantIdOf(delegation('ALL'))}&same=yes`;
+  expect(await textOf(whole)).toMatch(
+    /Transaction 1 of 2 .* your whole wallet v2 .* Transaction 2 of 2 .* your whole wallet v1/,
+  );
+  expect(await textOf(whole)).not.toContain('This is not enough');
+  expect(await sourceOf(whole)).toContain(`grant=${grantIdOf(delegation('ALL'))}">Revoke only what you chose`);
+  const token = delegation('ERC721', { from: RICH, tokenId: 5n });
+  const narrow = await textOf(`wallet=${RICH}&chain=1&grant=${grantIdOf(token)}&same=yes`);
+  const [ends = '', stays = ''] = narrow.split('What this does not end');
+  expect(ends).toMatch(/token 5 of \S+ v2 .* token 5 of \S+ v1/);
+  expect(ends).not.toContain('whole wallet');
+  expect(stays).toMatch(/This is not enough\. .* your whole wallet v2/);
+  expect(await textOf(`wallet=${COLD}&chain=1&same=no`)).toContain('same no must be yes, or absent');
 });
 
 test('what an incomplete index does not know is said', async () => {
@@ -135,7 +199,7 @@ test('a reorg while the grants are read starts the reading again', async () => {
   await apply(tokens(2500), 1);
   const later = appOf(store, timeOf(112), { chainIds: new Set([CELO]) });
   const statuses: number[] = [];
-  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false };
+  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false, equals: false };
   const selection = await selectGrants(RICH, CELO, choice, async (path) => {
     if (statuses.length === 1) await apply(tokens(3), 2);
     const response = await later.fetch(new Request(`http://localhost${path}`));
@@ -147,13 +211,26 @@ test('a reorg while the grants are read starts the reading again', async () => {
   expect((selection as Selection).chosen.map(({ tokenId }) => tokenId)).toEqual([0n, 1n, 2n]);
 });
 
+test('revoking what is selected says so if nothing is', async () => {
+  const path = `wallet=${COLD}&chain=1&selected=yes`;
+  expect(await textOf(path)).toContain('Nothing is selected. Tick at least one grant.');
+  expect(await textOf(`${path}&grant=${grantIdOf(delegation('ALL'))}`)).not.toMatch(/Nothing is selected|not a known/);
+});
+
 test('the list to choose from has pages, and the ids of a page fit into a link', async () => {
   const source = await sourceOf(`wallet=${RICH}&chain=1`);
-  expect(source.match(/type="checkbox"/g)?.length).toBe(25);
+  // The one without limit, and those of the page.
+  expect(source.match(/type="checkbox"/g)?.length).toBe(26);
   const [, next = ''] = /href="\/revoke\?([^"]+)">More grants/.exec(source) ?? [];
   expect((await sourceOf(next.replaceAll('&amp;', '&'))).match(/type="checkbox"/g)?.length).toBe(25);
   const longest = (tokenId: number) =>
-    grantIdOf(delegation('ERC1155', { tokenId: 2n ** 256n - 1n - BigInt(tokenId), rights: `0x${'ab'.repeat(32)}` }));
+    grantIdOf(
+      delegation('ERC1155', {
+        to: address(0xee),
+        tokenId: 2n ** 256n - 1n - BigInt(tokenId),
+        rights: `0x${'ab'.repeat(32)}`,
+      }),
+    );
   const text = await textOf(
     `wallet=${COLD}&chain=1${Array.from({ length: 25 }, (_, id) => `&grant=${longest(id)}`).join('')}`,
   );

@@ -11,7 +11,7 @@ import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address } from './support/fixtures.ts';
 import { serving } from './support/serving.ts';
-import { AWAY, BUSY, CHAINS, fillWalletChains, LONG_ID, NOW, OWNER } from './support/wallet-chains.ts';
+import { AWAY, BUSY, CHAINS, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from './support/wallet-chains.ts';
 
 let store: Store;
 let server: ReturnType<typeof serving>;
@@ -135,6 +135,20 @@ test('a narrow screen has a card for each grant, with a name for each value', as
   await page.close();
 });
 
+test('everything that can be pressed has 24 by 24 pixels', async () => {
+  const small = `[...document.querySelectorAll('a, button, summary, select, input:not([type="hidden"])')]
+    .filter((one) => one.checkVisibility() && !one.matches('.skip, svg *'))
+    .map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
+    .filter(([, { width, height }]) => Math.min(width, height) < 23.9)
+    .map(([text, { width, height }]) => text + ' ' + width + 'x' + height)`;
+  for (const width of [390, 1280])
+    for (const path of [WALLET, `${WALLET}&view=history`, `/revoke?wallet=${OWNER}&chain=1`, '/', '/status']) {
+      const page = await visit(path, width);
+      expect([path, width, await page.evaluate(small)]).toEqual([path, width, []]);
+      await page.close();
+    }
+});
+
 test('the CSV is a download of every grant, and a page where a chain is away', async () => {
   const page = await visit(`${WALLET}&chain=1`);
   const [download] = await Promise.all([
@@ -162,6 +176,26 @@ test('printed, it has whole addresses, ids and times, the table, and nothing to 
   )) as string[];
   expect(printed).toContain(`"${LONG_ID}"`);
   expect(printed.join()).toContain('UTC, block 101');
+  // Nothing of the short form is left in the text, where a copy of a PDF would join it to the whole one.
+  const short = `[...document.querySelectorAll('.short')].map((one) => one.innerText + '|' + getComputedStyle(one, '::after').content)`;
+  for (const path of [WALLET, `/revoke?wallet=${OWNER}&chain=1`, `/?to=${VOTER}&from=${OWNER}&type=all&chainId=1`]) {
+    await page.goto(server.url + path);
+    const texts = (await page.evaluate(short)) as string[];
+    expect(texts.length).toBeGreaterThan(0);
+    for (const text of texts) expect([path, text]).toEqual([path, expect.stringMatching(/^\|"(0x)?[0-9a-f]{40,}"$/i)]);
+  }
+  await page.close();
+});
+
+test('with forced colors, the current tab and what is dangerous can still be seen', async () => {
+  const page = await visit(WALLET);
+  await page.emulateMedia({ forcedColors: 'active' });
+  const lineOf = (tab: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('.tabs a${tab}')).borderBottomColor`);
+  expect(await lineOf('[aria-current]')).not.toBe(await lineOf(':not([aria-current])'));
+  const barOf = (row: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('.grants tr${row} td')).borderLeftWidth`);
+  expect([await barOf('.dangerous'), await barOf(':not(.dangerous)')]).toEqual(['4px', '0px']);
   await page.close();
 });
 

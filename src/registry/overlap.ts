@@ -23,3 +23,7 @@ function questionsOf(delegation: DelegationKey): AnyQuestion[] {
 /** The ids of the delegations in either registry each of which gives the same, this one included; of an amount, perhaps less. */
 export const idsThatGrantTheSame = (delegation: DelegationKey): ReadonlySet<string> =>
   new Set(questionsOf(delegation).flatMap(grantingKeys).map(delegationId));
+
+/** Whether each gives what the other gives: in the other registry, say. */
+export const grantEqually = (one: DelegationKey, other: DelegationKey): boolean =>
+  idsThatGrantTheSame(one).has(delegationId(other)) && idsThatGrantTheSame(other).has(delegationId(one));

@@ -2,8 +2,9 @@
 
 import type { ResponseOf } from '../api/operation.ts';
 import type { Operation } from '../api/operations.ts';
-import { describeProblem, type ProblemBody } from '../api/problems.ts';
+import type { ProblemBody } from '../api/problems.ts';
 import { urlFor } from '../api/url.ts';
+import { problemWords } from './problem-words.ts';
 
 /** Sends a request of a page to our own API. */
 export type FetchApi = (path: string) => Promise<Response>;
@@ -32,6 +33,6 @@ export async function askUrl<Body>(fetchApi: FetchApi, url: string): Promise<Bod
   const response = await fetchApi(url);
   if (response.ok) return (await response.json()) as Body;
   const problem = (await response.json().catch(() => ({}))) as Partial<ProblemBody>;
-  const text = describeProblem(problem) ?? `The service answered with HTTP status ${response.status}.`;
+  const text = problemWords(problem) ?? `The service answered with HTTP status ${response.status}.`;
   return new Refusal(response.status, text, response.headers.get('retry-after'));
 }

@@ -5,10 +5,9 @@ import { checksummed } from '../registry/checksum.ts';
 import { type Address, type Delegation, MAX_UINT256 } from '../registry/delegation.ts';
 import { knownIdName, type RightsId, rightsLabel } from '../registry/rights.ts';
 import { type Html, html } from './html.ts';
-import { shortAddress } from './parts.ts';
+import { shortAddress, shortened } from './parts.ts';
 
-const shortCode = (address: string): Html =>
-  html`<code class="short" title="${address}">${shortAddress(address)}</code>`;
+const shortCode = (address: string): Html => html`<code>${shortened(address, shortAddress(address))}</code>`;
 
 /** The amount is null where it is not known: of a grant that is not active. */
 function amountOf(amount: bigint | null, unit: string): Html | null {
@@ -30,9 +29,13 @@ function subjectOf({ kind, contract, tokenId, amount }: Delegation, isOwner: boo
 export const knownName = ({ rightsName, rightsId, expires }: DelegationRecord): string | null =>
   rightsName ?? (expires === null ? null : knownIdName(rightsId as RightsId));
 
-/** The subject with the right that limits it, and the registry: "your whole wallet with the right “vote” v2". */
-export function grantText(grant: Delegation, isOwner = true, now = Date.now() / 1000): Html {
+/** The subject with the right that limits it: "your whole wallet with the right “vote”". */
+export function powerText(grant: Delegation, isOwner = true, now = Date.now() / 1000): Html {
   const right = rightsLabel(grant.rights, now);
   const limit = right !== null && html` with the right <span class="right">“${right}”</span>`;
-  return html`${subjectOf(grant, isOwner)}${limit} <span class="badge">v${grant.version}</span>`;
+  return html`${subjectOf(grant, isOwner)}${limit}`;
 }
+
+/** The same with the registry. */
+export const grantText = (grant: Delegation, isOwner?: boolean): Html =>
+  html`${powerText(grant, isOwner)} <span class="badge">v${grant.version}</span>`;

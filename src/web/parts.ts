@@ -5,6 +5,10 @@ import { type Html, html } from './html.ts';
 
 export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`;
 
+/** What is shortened on the screen is printed whole (style.css). */
+export const shortened = (full: string, short: string): Html =>
+  html`<span class="short" title="${full}" data-full="${full}"><span>${short}</span></span>`;
+
 export const chainName = (chainId: number): string => NETWORKS.get(chainId)?.name ?? `chain ${chainId}`;
 
 /** The chain of a sandbox has no block explorer. */

@@ -14,7 +14,7 @@ import { docsMarkdown, llmsText } from '../../web/docs/machine-docs.ts';
 import { sandboxAnswers } from '../../web/docs/reference.ts';
 import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
 import { renderExplorer } from '../../web/explorer/explorer.ts';
-import { EXPLORER_FIELDS, type ExplorerQuery } from '../../web/explorer/explorer-query.ts';
+import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/explorer/explorer-query.ts';
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
 import { renderRevoke } from '../../web/revoke/revoke.ts';
 import { renderStatus } from '../../web/status/status.ts';
@@ -180,7 +180,15 @@ function explorerQuery({ request, query, service }: Call): ExplorerQuery {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const [chainIds, origin] = [servedChains(service), originOf(request, service)];
   const { sandbox = false, proofs } = service;
-  return { values, faults, chainIds, origin, sandbox, proves: proofs !== undefined, now: service.now() };
+  return {
+    values: withAddresses(values),
+    faults,
+    chainIds,
+    origin,
+    sandbox,
+    proves: proofs !== undefined,
+    now: service.now(),
+  };
 }
 
 async function answerDevelopers({ request, service }: Call): Promise<Response> {

@@ -13,6 +13,13 @@ import { STORE_SCHEMA } from '../schema.ts';
 import type { Store } from '../store.ts';
 import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 
+/** As 2026-10-20 14:30:05 UTC. */
+const timeText = (seconds: number) =>
+  new Date(1000 * seconds)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.000Z$/, ' UTC');
+
 const OF_CHAIN = { ...ofTable('c', CHAIN.names), stamp: 'v.stamp', ...ANSWER_BLOCK };
 const PINNED = columns(...namesOf(OF_CHAIN));
 const PIN = `SELECT ${PINNED.select(OF_CHAIN)}
@@ -96,7 +103,7 @@ export function createChainReads(engine: Engine, states: StateReader): Pick<Stor
       const { rows, head } = await states.one(chainId, AT_TIME, [chainId, timestamp]);
       // Until a later time is seen, the next block may still have this one.
       if (timestamp >= head.timestamp)
-        throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to the time ${head.timestamp}.`);
+        throw new StoreError('beyond-head', `Chain ${chainId} is indexed up to ${timeText(head.timestamp)}.`);
       const [row = []] = rows;
       if (decodeNumberOrNull(row[AT_TIME.col.number]) === null)
         throw new StoreError('before-first', `Chain ${chainId} is not indexed that far back.`);

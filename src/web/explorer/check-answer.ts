@@ -7,14 +7,16 @@ import { anyUrl, type CheckOptions, checkUrl, type UncheckedQuestion } from '../
 import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { isRightsParam, TEXT_PREFIX } from '../../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
+import { addressFault } from '../address-input.ts';
 import { askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { copyButton, notice, shortAddress } from '../parts.ts';
+import { FIELD_NAMES } from '../problem-words.ts';
 import { dateText } from '../time-text.ts';
 import { chosenChain, isScope, SCOPE_TEXTS } from './explorer-forms.ts';
-import { type ExplorerQuery, entered, pointInTime } from './explorer-query.ts';
+import { type ExplorerQuery, entered, pointInTime, pointInTimeFault, pointInTimeText } from './explorer-query.ts';
 import { renderProve } from './prove-answer.ts';
 
 export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Promise<Html | null> {
@@ -23,6 +25,9 @@ export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Pr
   if (!isAsked || query.faults.length > 0) return null;
   const type = entered(query, 'type') || 'all';
   if (!isScope(type)) return notice(`type must be one of ${Object.keys(SCOPE_TEXTS).join(', ')}`);
+  const dateFault = pointInTimeFault(entered(query, 'at'), query.now);
+  const faults = [...addressFaults(query, type), ...(dateFault === null ? [] : [dateFault])];
+  if (faults.length > 0) return html`${faults.map(notice)}`;
   const question = questionOf(query, type);
   const options = { chainId: chosenChain(query), ...pointInTime(entered(query, 'at')) };
   const command = commandOf(`${query.origin}${checkUrl(question, options)}`);
@@ -39,6 +44,15 @@ ${renderWhen(query, explained, options)}</section>
 <h2>The same answer from the API</h2>${command}
 ${renderProve(query, question, options.chainId, explained)}`;
 }
+
+/** What is wrong with the addresses that the question needs. */
+const addressFaults = (query: ExplorerQuery, type: ScopeOf<2>): string[] =>
+  (['to', 'from', 'contract'] as const).flatMap((name) => {
+    if (name === 'contract' && !SCOPES[type].needsContract) return [];
+    const text = entered(query, name);
+    const fault = text === '' ? 'Enter an address.' : addressFault(text);
+    return fault === null ? [] : [`${FIELD_NAMES[name]}: ${fault}`];
+  });
 
 function questionOf(query: ExplorerQuery, scope: ScopeOf<2>): UncheckedQuestion {
   const { needsContract, needsTokenId } = SCOPES[scope];
@@ -136,5 +150,9 @@ function renderWhen(query: ExplorerQuery, { block }: Explanation, options: Check
   const other = isPast(options)
     ? html`<a href="${linkAt('')}">Ask about now</a>`
     : html`<a href="${link}">Link to this answer</a>`;
-  return html`<p class="soft">As of block ${block.number}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
+  const when =
+    options.timestamp === undefined
+      ? html`As of block ${block.number}`
+      : html`As of ${pointInTimeText(String(options.timestamp))}: block ${block.number}`;
+  return html`<p class="soft">${when}${time}. ${other} <button type="button" class="copy" data-copy="${query.origin}${link}">Copy link</button></p>`;
 }

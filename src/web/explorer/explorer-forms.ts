@@ -30,7 +30,7 @@ export const viewTabs = (current: (typeof VIEWS)[number][0]): Html =>
 const field = ({ values }: ExplorerQuery, label: string, name: string, hint: string, isRequired = false): Html =>
   html`<label>${label}<input name="${name}" value="${values.get(name)}" placeholder="${hint}" autocomplete="off" autocapitalize="off" spellcheck="false"${isRequired && html` required`}></label>`;
 
-const WHEN = 'now, a block, or a date';
+const WHEN = 'now, a block, or a date (at 00:00 UTC)';
 
 const moreFields = (isOpen: boolean, title: string, content: Html): Html =>
   html`<details${isOpen && html` open`}><summary>${title}</summary><div class="row">${content}</div></details>`;

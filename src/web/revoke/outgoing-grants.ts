@@ -1,13 +1,14 @@
 // Reads the grants of an owner from the API: those on one chain page by page, for there can be a hundred thousand; those to some
 // wallets on other chains, where a transaction ends nothing; and the stream of their changes.
 
-import { ANY_LIST } from '../../api/any-operations.ts';
+import { ANY_LIST, COUNTERPARTS } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
-import { describeProblem } from '../../api/problems.ts';
-import { urlFor } from '../../api/url.ts';
-import type { Address, Delegation } from '../../registry/delegation.ts';
-import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
+import type { DelegationRecord } from '../../api/responses.ts';
+import { anyUrl, urlFor } from '../../api/url.ts';
+import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
+import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
+import { problemWords } from '../problem-words.ts';
 
 export type GrantPage = Exclude<Awaited<ReturnType<typeof readGrants>>, Refusal>;
 
@@ -35,9 +36,33 @@ export async function readGrants(wallet: Address, chainId: number, fetchApi: Fet
   if (answer instanceof Refusal) return answer;
   const [chain] = answer.chains;
   if (chain === undefined) return new Refusal(503, 'No reason was given.');
-  if ('problem' in chain) return new Refusal(503, describeProblem(chain.problem));
+  if ('problem' in chain) return new Refusal(503, problemWords(chain.problem));
   const { block, indexedFrom = null } = chain;
   return { grants: answer.delegations.map(delegationOf), block: block.number, indexedFrom, next: answer.next };
+}
+
+/** What a wallet grants to itself gives nothing. */
+export const isUnlimited = ({ kind, from, to, rights }: Delegation): boolean =>
+  kind === 'ALL' && from !== to && (rights === null || rights === NO_RIGHTS);
+
+export const unlimitedFirst = (grants: readonly Delegation[]): readonly Delegation[] =>
+  grants.toSorted((a, b) => Number(isUnlimited(b)) - Number(isUnlimited(a)));
+
+/** Each can have two: the ids of all of them, and of a page of other grants, fit into a URL. */
+const MOST_UNLIMITED = 12;
+
+/** The grants of the whole wallet with any right, by an index. */
+export async function readUnlimited(wallet: Address, chainId: number, fetchApi: FetchApi) {
+  const values = { wallet, chainId: String(chainId), numbers: 'string', limit: MOST_UNLIMITED };
+  const answer = await askUrl<Delegates>(fetchApi, anyUrl(COUNTERPARTS.delegates, values));
+  if (answer instanceof Refusal) return answer;
+  const grants = answer.delegates.flatMap((row) => row.grants.map(delegationOf));
+  return { grants, hasMore: answer.next !== null };
+}
+
+interface Delegates {
+  readonly delegates: readonly { readonly grants: readonly DelegationRecord[] }[];
+  readonly next: string | null;
 }
 
 /** Calls `visit` with every grant. Resolves to the last page: all are as of its block. */

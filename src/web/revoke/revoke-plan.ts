@@ -1,16 +1,15 @@
 // Renders a revocation: the transactions that end grants, in words and as they go to the wallet, and what they do not end.
 
 import { checksummed } from '../../registry/checksum.ts';
-import { type Address, type Delegation, delegationId } from '../../registry/delegation.ts';
+import type { Address, Delegation } from '../../registry/delegation.ts';
 import { NETWORKS } from '../../registry/network.ts';
-import { idsThatGrantTheSame } from '../../registry/overlap.ts';
 import { paramsOf, type RegistryCall } from '../../registry/registry-call.ts';
 import type { Revocation } from '../../registry/revocation.ts';
 import { grantIdOf } from '../grant-id.ts';
-import { grantText } from '../grant-words.ts';
+import { grantText, powerText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, copyButton, countText } from '../parts.ts';
-import type { OtherChains } from './outgoing-grants.ts';
+import { chainName, copyButton, countText, shortAddress } from '../parts.ts';
+import { type OtherChains, unlimitedFirst } from './outgoing-grants.ts';
 import { type Choice, type RevokeQuery, revokePath } from './revoke-query.ts';
 import type { Selection } from './revoke-selection.ts';
 
@@ -82,20 +81,41 @@ export interface Asked extends RevokeQuery {
 const MOST_KEPT = 20;
 
 /** What the revocation does not end: above all, what lets the same wallet go on. */
-export function renderKept(asked: Asked, { chosen, kept, others, indexedFrom }: Selection, elsewhere: OtherChains) {
-  const same = new Set(chosen.flatMap((grant) => [...idsThatGrantTheSame(grant)]));
+export function renderKept(asked: Asked, { kept, same, others, indexedFrom }: Selection, elsewhere: OtherChains) {
+  const isSame = new Set(same);
   const wallets = (areTheSame: boolean) => {
-    const grants = kept.filter((grant) => same.has(delegationId(grant)) === areTheSame);
+    const grants = kept.filter((grant) => isSame.has(grant) === areTheSame);
     return [...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderKeptOf(asked, to, its, areTheSame));
   };
   return html`${wallets(true)}
 ${wallets(false)}
-${[...elsewhere.grants].map(([chainId, grants]) => renderChain(asked.wallet, chainId, grants))}
-${elsewhere.unread.length > 0 && html`<p class="notice trouble">Not read: ${elsewhere.unread.map(chainName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}
+${renderElsewhere(asked.wallet, elsewhere)}
 ${indexedFrom !== null && html`<p class="notice trouble">This service knows the grants on ${chainName(asked.chainId)} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
 <ul>${others > 0 && html`<li>${countText(others, 'further grant')} of your wallet on this chain ${others === 1 ? 'stays as it is' : 'stay as they are'}.</li>`}
 <li>What these wallets have already done stays done.</li>
 <li>Token approvals are not delegations: allowances that you gave to apps stay.</li></ul>`;
+}
+
+export const renderElsewhere = (owner: Address, { grants, unread }: OtherChains): Html =>
+  html`${[...grants].map(([chainId, its]) => renderChain(owner, chainId, its))}
+${unread.length > 0 && html`<p class="notice trouble">Not read: ${unread.map(chainName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}`;
+
+/** Powers that are named in one sentence. */
+const MOST_NAMED = 3;
+
+/** After a revocation: who can go on. The script of the page says it as soon as the index shows that it is so. */
+export function renderStill({ wallet, chainId }: Asked, { same }: Selection): Html | null {
+  if (same.length === 0) return null;
+  const lines = [...Map.groupBy(same, ({ to }) => to)].map(([to, grants]) => {
+    const powers = unlimitedFirst(grants)
+      .slice(0, MOST_NAMED)
+      .map((grant, at) => html`${at > 0 && ', '}${powerText(grant)} (v${grant.version})`);
+    const more = grants.length > MOST_NAMED && ` and ${grants.length - MOST_NAMED} more`;
+    const short = shortAddress(checksummed(to));
+    const rest = revokePath(wallet, chainId, choiceOf(to, grants));
+    return html`<p><span data-to="${to}">${short} can still use ${powers}${more}</span>. <a class="button danger small" href="${rest}">Revoke the rest of ${short}</a></p>`;
+  });
+  return html`<div id="still" class="notice trouble stays" role="status"><strong>Not active, but that is not all.</strong>${lines}</div>`;
 }
 
 function renderKeptOf(asked: Asked, to: Address, grants: readonly Delegation[], areTheSame: boolean): Html {
@@ -112,11 +132,14 @@ function renderKeptOf(asked: Asked, to: Address, grants: readonly Delegation[], 
 const MOST_IN_LINK = 5;
 const MOST_WALLETS = 20;
 
+const choiceOf = (to: Address, grants: readonly Delegation[], choice?: Choice): Partial<Choice> =>
+  grants.length > MOST_IN_LINK
+    ? { wallets: new Set([...(choice?.wallets ?? []), to]) }
+    : { grants: new Map([...(choice?.grants ?? []), ...grants.map((one) => [grantIdOf(one), one] as const)]) };
+
 function addLink({ wallet, chainId, ...choice }: Asked, to: Address, grants: readonly Delegation[]): Html {
   const isWhole = grants.length > MOST_IN_LINK;
-  const added: Partial<Choice> = isWhole
-    ? { wallets: new Set([...choice.wallets, to]) }
-    : { grants: new Map([...choice.grants, ...grants.map((one) => [grantIdOf(one), one] as const)]) };
+  const added = choiceOf(to, grants, choice);
   const what = isWhole ? 'everything of this wallet' : grants.length === 1 ? 'this grant' : 'these grants';
   return html`<a href="${revokePath(wallet, chainId, { ...choice, ...added })}">Revoke ${what} too</a>`;
 }

@@ -4,9 +4,10 @@ import { chainId as chainIdParam, Fault, pageCursor, readAddress } from '../../a
 import type { ParameterFault } from '../../api/problems.ts';
 import { parseQuery, shorten } from '../../api/query.ts';
 import type { Address, DelegationKey } from '../../registry/delegation.ts';
+import { addressFault, findAddress } from '../address-input.ts';
 import { grantIdOf, readGrantId } from '../grant-id.ts';
 
-const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'cursor']);
+const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'same', 'selected', 'cursor']);
 /** Can be given more than once. */
 const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 
@@ -14,6 +15,8 @@ const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 export interface Choice {
   /** These grants, by id. */
   readonly grants: ReadonlyMap<string, DelegationKey>;
+  /** Also what gives exactly the same as one of them. */
+  readonly equals: boolean;
   /** Every grant to these wallets. */
   readonly wallets: ReadonlySet<Address>;
   /** Every grant in registry v1. */
@@ -25,6 +28,8 @@ export interface RevokeQuery extends Choice {
   readonly walletText: string;
   readonly wallet: Address | null;
   readonly chainId: number | null;
+  /** Whether grants were to be ticked in the list. */
+  readonly isSelection: boolean;
   /** Of the list to choose from. */
   readonly cursor: string | undefined;
   readonly faults: readonly ParameterFault[];
@@ -45,8 +50,10 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
     faults.push({ parameter: `${parameter} ${shorten(text)}`, detail: value.detail });
     return null;
   };
-  const walletText = values.get('wallet')?.trim() ?? '';
-  const wallet = read('wallet', walletText, readAddress);
+  const walletText = findAddress(values.get('wallet')?.trim() ?? '');
+  const walletFault = walletText === '' ? null : addressFault(walletText);
+  const wallet = walletFault === null && walletText !== '' ? (walletText.toLowerCase() as Address) : null;
+  if (walletFault !== null) faults.push({ parameter: 'Your wallet:', detail: walletFault });
   const chainId = read('chain', values.get('chain'), (text) => {
     const id = chainIdParam.read(text);
     return id instanceof Fault || chainIds.includes(id) ? id : new Fault('is not a chain that this service follows');
@@ -64,8 +71,12 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
     chainId,
     grants: new Map(readIds()),
     wallets: new Set(repeated.getAll('to').flatMap((text) => read('to', text.trim(), readAddress) ?? [])),
+    equals:
+      read('same', values.get('same'), (text) => (text === 'yes' ? true : new Fault('must be yes, or absent'))) ??
+      false,
     allOfV1:
       read('v1', values.get('v1'), (text) => (text === 'all' ? true : new Fault('must be all, or absent'))) ?? false,
+    isSelection: values.has('selected'),
     cursor: read('cursor', values.get('cursor'), pageCursor.read) ?? undefined,
     faults,
     chainIds,
@@ -77,6 +88,7 @@ export function revokePath(wallet: Address, chainId: number, choice: Partial<Cho
   const query = new URLSearchParams({ wallet, chain: String(chainId) });
   for (const id of choice.grants?.keys() ?? []) query.append('grant', id);
   for (const to of choice.wallets ?? []) query.append('to', to);
+  if (choice.equals) query.set('same', 'yes');
   if (choice.allOfV1) query.set('v1', 'all');
   if (cursor !== undefined) query.set('cursor', cursor);
   return `/revoke?${query}`;

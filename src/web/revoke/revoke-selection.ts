@@ -1,7 +1,7 @@
 // Divides the grants of a wallet on one chain into those to end and those that stay.
 
 import { type Address, type Delegation, type DelegationKey, delegationId } from '../../registry/delegation.ts';
-import { idsThatGrantTheSame } from '../../registry/overlap.ts';
+import { grantEqually, idsThatGrantTheSame } from '../../registry/overlap.ts';
 import type { WholeInV1 } from '../../registry/revocation.ts';
 import type { Version } from '../../registry/versions.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
@@ -18,6 +18,8 @@ export interface Selection extends Pick<GrantPage, 'block' | 'indexedFrom'> {
   readonly absent: readonly DelegationKey[];
   /** Grants that stay and that go to the same wallets. */
   readonly kept: readonly Delegation[];
+  /** Those of them that give what ends or has ended. */
+  readonly same: readonly Delegation[];
   /** How many further grants stay. */
   readonly others: number;
   readonly whole: WholeInV1;
@@ -29,14 +31,18 @@ const CURSOR_GONE = 409;
 const TRIES = 3;
 
 export async function selectGrants(wallet: Address, chainId: number, choice: Choice, fetchApi: FetchApi) {
-  const grantsTheSame = new Set([...choice.grants.values()].flatMap((key) => [...idsThatGrantTheSame(key)]));
-  const named = new Set([...choice.wallets, ...[...choice.grants.values()].map(({ to }) => to)]);
+  const keys = [...choice.grants.values()];
+  const grantsTheSame = new Set(keys.flatMap((key) => [...idsThatGrantTheSame(key)]));
+  const isEqual = (grant: Delegation) =>
+    choice.equals && grantsTheSame.has(delegationId(grant)) && keys.some((key) => grantEqually(key, grant));
+  const named = new Set([...choice.wallets, ...keys.map(({ to }) => to)]);
   let state = emptyState();
   const visit = (grant: Delegation) => {
     const id = grantIdOf(grant);
     const isNamed = choice.grants.has(id);
     if (isNamed) state.found.add(id);
-    const isChosen = isNamed || choice.wallets.has(grant.to) || (choice.allOfV1 && grant.version === 1);
+    const isChosen =
+      isNamed || isEqual(grant) || choice.wallets.has(grant.to) || (choice.allOfV1 && grant.version === 1);
     if (!isChosen && grant.version === 1) state.keepsV1.add(grant.to);
     // With all of v1, every wallet can be one of those that lose something.
     const isRelated = named.has(grant.to) || choice.allOfV1;
@@ -56,14 +62,20 @@ export async function selectGrants(wallet: Address, chainId: number, choice: Cho
   if (page instanceof Refusal) return page;
   const { chosen, kept, others, more, found, keepsV1 } = state;
   const losing = new Set(chosen.map(({ to }) => to));
-  const keptByThem = kept.filter(({ to }) => losing.has(to));
+  const absent = [...choice.grants].filter(([id]) => !found.has(id)).map(([, key]) => key);
+  const lost = new Set(absent.map(({ to }) => to));
+  // Once all of v1 has ended, it is not known any more who had something there.
+  const isOver = choice.allOfV1 && chosen.length === 0;
+  const keptByThem = kept.filter(({ to }) => isOver || losing.has(to) || lost.has(to));
+  const gives = new Set([...chosen, ...absent].flatMap((one) => [...idsThatGrantTheSame(one)]));
   return {
     block: page.block,
     indexedFrom: page.indexedFrom,
     chosen,
     more,
-    absent: [...choice.grants].filter(([id]) => !found.has(id)).map(([, key]) => key),
+    absent,
     kept: keptByThem,
+    same: keptByThem.filter((grant) => isOver || gives.has(delegationId(grant))),
     others: others + kept.length - keptByThem.length,
     whole: { vault: keepsV1.size === 0, delegates: new Set([...losing].filter((to) => !keepsV1.has(to))) },
   };

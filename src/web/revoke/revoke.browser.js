@@ -25,13 +25,15 @@ async function readHead() {
   return body.chains[0].block;
 }
 
-/** Which grants of this page are active now, and the block; null if the service cannot say. */
+/** Which grants of this page are active now, who can go on without them, and the block; null if the service cannot say. */
 async function readActive() {
   const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
   if (!response?.ok) return null;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const block = page.getElementById('revocation')?.dataset.block;
-  return block === undefined ? null : { block: Number(block), grants: grantsIn(page) };
+  return block === undefined
+    ? null
+    : { block: Number(block), grants: grantsIn(page), still: page.getElementById('still') };
 }
 
 /** Calls `show` with what is active after every change of the owner's grants. */
@@ -194,7 +196,7 @@ async function follow() {
     seen = active.block;
     const left = ids.filter((id) => active.grants.has(id));
     for (const transaction of transactions) if (isEnded(transaction, active)) showEnded(transaction, seen);
-    if (left.length === 0) return seen;
+    if (left.length === 0) return active;
     say(stillText(left, active), 'trouble');
   }
 }
@@ -211,10 +213,22 @@ function stillText(left, { grants, block }) {
 /** While a wallet is asked or followed, and when all is done. */
 let isBusy = false;
 
-function finish(block) {
+/** The wallet is a part of a grant's id. */
+const walletsOf = (ids) => new Set([...ids].map((id) => id.split('.')[2]));
+
+function finish({ block, still }) {
   isBusy = true;
   for (const id of ['wallets', 'no-wallet']) show(id, false);
-  say(`Done. Ended, as of block ${block}: the index shows that none of these grants is active.`, 'yes');
+  const ended = transactions.flatMap(({ grants }) => [...grants.keys()]);
+  const losing = walletsOf(ended);
+  const going = [...(still?.querySelectorAll('[data-to]') ?? [])].filter(({ dataset }) => losing.has(dataset.to));
+  if (going.length === 0) {
+    say(`Done. Ended, as of block ${block}: the index shows that none of these grants is active.`, 'yes');
+    return;
+  }
+  const who = going.map(({ textContent }) => textContent).join(', and ');
+  say(`${ended.length === 1 ? 'This grant' : 'These grants'} ended, but ${who}. `, 'trouble');
+  byId('progress').append(...going.map((one) => one.parentElement.querySelector('a')));
 }
 
 /** Shows what happened without this page: the owner sent it from another wallet, or before a reload. */
@@ -231,7 +245,7 @@ function showChange(active) {
       setState(transaction, 'not sent');
     }
   }
-  if (transactions.every((one) => isEnded(one, active))) finish(active.block);
+  if (transactions.every((one) => isEnded(one, active))) finish(active);
 }
 
 async function revoke(provider, button) {
@@ -271,3 +285,10 @@ if (transactions.length > 0) {
   offerWallets('Revoke', revoke);
   if (REVOCATION.changes !== '') watchGrants(showChange);
 }
+
+const boxes = [...document.querySelectorAll('.choose [type="checkbox"]')];
+function requireChoice() {
+  boxes[0]?.setCustomValidity(boxes.some(({ checked }) => checked) ? '' : 'Tick at least one grant.');
+}
+for (const box of boxes) box.addEventListener('change', requireChoice);
+requireChoice();

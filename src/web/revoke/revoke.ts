@@ -9,9 +9,17 @@ import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName, copyButton, notice } from '../parts.ts';
+import { renderUnknown } from '../wallet/wallet-states.ts';
 import { changesUrl, headUrl, readOtherChains } from './outgoing-grants.ts';
 import { renderChains, renderGrants, walletForm } from './revoke-choose.ts';
-import { type Asked, fullAddress, renderKept, renderTransactions } from './revoke-plan.ts';
+import {
+  type Asked,
+  fullAddress,
+  renderElsewhere,
+  renderKept,
+  renderStill,
+  renderTransactions,
+} from './revoke-plan.ts';
 import { isEmpty, type RevokeQuery, readRevokeQuery, revokePath } from './revoke-query.ts';
 import { type Selection, selectGrants } from './revoke-selection.ts';
 
@@ -30,7 +38,8 @@ async function renderContent(query: RevokeQuery, fetchApi: FetchApi): Promise<Ht
     return html`<p class="lead">Choose which wallets may no longer act for yours. You sign and send the transaction with your own wallet.</p>${walletForm(walletText)}`;
   const owner = html`<p class="lead owner">Wallet ${fullAddress(wallet)} ${copyButton(checksummed(wallet), 'the wallet')}</p>`;
   if (chainId === null) return html`${owner}${await renderChains(wallet, chainIds, fetchApi)}`;
-  if (isEmpty(query)) return html`${owner}${await renderGrants(wallet, chainId, fetchApi, cursor)}`;
+  if (isEmpty(query))
+    return html`${owner}${query.isSelection && notice('Nothing is selected. Tick at least one grant.')}${await renderGrants(wallet, chainId, fetchApi, cursor)}`;
   return html`${owner}${await renderPlan({ ...query, wallet, chainId }, fetchApi)}`;
 }
 
@@ -45,25 +54,41 @@ async function renderPlan(asked: Asked, fetchApi: FetchApi): Promise<Html> {
   const { chosen, block, whole } = selection;
   const state = html`<div id="revocation" data-owner="${checksummed(wallet)}" data-chain="${chainId}" data-network="${name}" data-head="${headUrl(wallet, chainId)}" data-changes="${changes}" data-block="${block}"></div>`;
   const back = html`<p><a href="${revokePath(wallet, chainId)}">All grants of this wallet on ${name}</a></p>`;
-  if (chosen.length === 0)
-    return html`${state}${renderAbsent(selection)}<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${name} as of block ${block}.</p>${back}`;
-  const plan = planRevocations(wallet, chosen, whole);
+  const losing = new Set([...chosen, ...asked.grants.values()].map(({ to }) => to).concat(...asked.wallets));
   const others = chainIds.filter((id) => id !== chainId);
-  const losing = new Set(chosen.map(({ to }) => to));
   const elsewhere = await readOtherChains(wallet, losing, others, fetchApi);
+  if (chosen.length === 0)
+    return html`${state}${renderAbsent(selection)}${renderStill(asked, selection) ?? renderNothing(selection, chainId)}${renderElsewhere(wallet, elsewhere)}${back}`;
+  const plan = planRevocations(wallet, chosen, whole);
   return html`${state}${renderAbsent(selection)}
 <h2>What this ends on ${name}</h2><p class="soft">As of block ${block}.</p>
-${renderTransactions(plan, chainId)}${renderMore(selection)}
+${renderTransactions(plan, chainId)}${renderMore(selection)}${renderEquals(asked, selection)}
 <h2>What this does not end</h2>
 ${renderKept(asked, selection, elsewhere)}
 <h2>Send it</h2>
 ${SEND}${back}`;
 }
 
-function renderAbsent({ absent, block }: Selection): Html | null {
+/** A grant that is older than the index may be active. */
+function renderNothing({ block, indexedFrom }: Selection, chainId: number): Html {
+  if (indexedFrom !== null) return renderUnknown(chainId, indexedFrom);
+  return html`<p class="notice yes" role="status"><strong>Nothing left to revoke.</strong> None of these grants is active on ${chainName(chainId)} as of block ${block}.</p>`;
+}
+
+function renderAbsent({ absent, block, indexedFrom }: Selection): Html | null {
   if (absent.length === 0) return null;
   const rows = absent.map((key) => html`<li>${fullAddress(key.to)} for ${grantText({ ...key, amount: null })}</li>`);
-  return html`<div class="notice"><p>Not active as of block ${block}: ended already, or never granted.</p><ul>${rows}</ul></div>`;
+  const what =
+    indexedFrom === null
+      ? `Not active as of block ${block}: ended already`
+      : `Not found as of block ${block}: granted before block ${indexedFrom}, ended already`;
+  return html`<div class="notice"><p>${what}, or never granted.</p><ul>${rows}</ul></div>`;
+}
+
+function renderEquals({ wallet, chainId, ...choice }: Asked, { chosen, absent }: Selection): Html | null {
+  const added = chosen.length - (choice.grants.size - absent.length);
+  if (!choice.equals || added <= 0) return null;
+  return html`<p class="soft">The same was granted more than once, so all of it ends. <a href="${revokePath(wallet, chainId, { ...choice, equals: false })}">Revoke only what you chose</a></p>`;
 }
 
 function renderMore({ more }: Selection): Html {

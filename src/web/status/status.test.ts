@@ -79,6 +79,12 @@ test('behind: by how much, since when, and what is answered all the same', async
   expect(text).toContain('1/1 unhealthy: http-401');
 });
 
+test('long times are in words, and never in many seconds', async () => {
+  const { text } = await statusOf({ age: 86_400, more: { maxLag: () => 31_536_000 } });
+  expect(text).toContain('Lag 24 hours (answers are refused above 365 days)');
+  expect(text).not.toMatch(/\d s\b/);
+});
+
 test('behind: one of several chains, or two of them', async () => {
   const lagging = (late: readonly number[]): State => ({
     chains: [1, 10, 8453],
@@ -134,7 +140,7 @@ test('a clock that is wrong: what it means, and what the operator does', async (
     'no',
     'The clock of this service is 10 minutes behind Ethereum; its answers are refused until the clock is set.',
   ]);
-  expect(text).toContain('600 seconds behind the chain: check NTP.');
+  expect(text).toContain('10 minutes behind the chain: check NTP.');
 });
 
 test('a part of the history: what is missing in the answers', async () => {

@@ -60,10 +60,10 @@ const row = (label: string, value: Html | string) => html`<dt>${label}</dt><dd>$
 function operatorDetails(network: NetworkRecord): Html {
   const { chainId, head, chainBlock, finalizedBlock, firstBlock, lagSeconds, maxLagSeconds, progress } = network;
   const block = (number: number | null) => (number === null ? 'Unknown' : String(number));
-  const lag = lagSeconds === null ? 'Unknown' : `${Math.round(lagSeconds)} s`;
+  const lag = lagSeconds === null ? 'Unknown' : durationText(lagSeconds);
   return html`<details id="chain-${chainId}-operator"><summary>Details for the operator</summary>
 ${operatorTrouble(network)}
-<dl>${row('Lag', `${lag} (answers are refused above ${maxLagSeconds} s)`)}
+<dl>${row('Lag', `${lag} (answers are refused above ${durationText(maxLagSeconds)})`)}
 ${row('Block time', head === null ? 'Unknown' : dateText(head.timestamp))}
 ${row('Chain head', block(chainBlock))}
 ${row('Finalized block', block(finalizedBlock))}
@@ -73,7 +73,7 @@ ${progress === null ? row('Follower', 'This process has no status of a follower'
 
 const operatorTrouble = ({ halt, clockBehindSeconds }: NetworkRecord): Html =>
   html`${halt !== null && html`<p><strong>${halt.code}</strong> since ${dateText(halt.since)}. ${halt.cause} ${halt.help}</p>`}
-${clockBehindSeconds !== 0 && html`<p>This machine's clock is ${clockBehindSeconds} seconds behind the chain: check NTP.</p>`}`;
+${clockBehindSeconds !== 0 && html`<p>This machine's clock is ${durationText(clockBehindSeconds)} behind the chain: check NTP.</p>`}`;
 
 type Progress = NonNullable<NetworkRecord['progress']>;
 

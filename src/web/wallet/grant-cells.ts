@@ -5,9 +5,9 @@ import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { expiryText } from '../../registry/expiry-text.ts';
 import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, copyButton, explorerUrl, shortAddress } from '../parts.ts';
+import { chainName, copyButton, explorerUrl, shortAddress, shortened } from '../parts.ts';
 import { dateText } from '../time-text.ts';
-import { type Grant, type GrantRow, hasAnyRight, isUnlimited, otherOf } from './grant.ts';
+import { type Grant, type GrantRow, hasAnyRight, isToItself, isUnlimited, otherOf } from './grant.ts';
 import type { WalletView } from './wallet-view.ts';
 
 /** Digits that stay at each end of a long number. */
@@ -18,14 +18,12 @@ export const shortNumber = (digits: string): string =>
   digits.length <= 2 * ENDS + 6 ? digits : `${digits.slice(0, ENDS)}…${digits.slice(-ENDS)}`;
 
 /** The short form on the screen, the full one when printed. */
-const shortened = (full: string, short: string): Html =>
-  full === short
-    ? html`<span class="id">${full}</span>`
-    : html`<span class="id short" title="${full}" data-full="${full}">${short}</span>`;
+const renderId = (full: string, short: string): Html =>
+  html`<span class="id">${full === short ? full : shortened(full, short)}</span>`;
 
 const renderNumber = (digits: string, what: string): Html => {
   const short = shortNumber(digits);
-  return html`${shortened(digits, short)}${short !== digits && copyButton(digits, what)}`;
+  return html`${renderId(digits, short)}${short !== digits && copyButton(digits, what)}`;
 };
 
 /** Links to another site never say where they come from. */
@@ -40,12 +38,12 @@ export function renderOther(view: WalletView, row: GrantRow): Html {
   const address = otherOf(row);
   const short = shortAddress(address);
   const out = explorerLink(view, chainId, `address/${address}`, html`↗`, `${short} in a block explorer`);
-  return html`<span class="who"><a class="address" href="/?wallet=${address}">${shortened(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>
-<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span></span>`;
+  return html`<span class="who"><a class="address" href="/?wallet=${address}">${renderId(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>
+<span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span>${isToItself(row.grant) && html` <span class="badge">this wallet itself</span>`}</span>`;
 }
 
 function renderContract(view: WalletView, address: string, chainId: number): Html {
-  const short = shortened(address, shortAddress(address));
+  const short = renderId(address, shortAddress(address));
   const label = `Contract ${shortAddress(address)} in a block explorer`;
   const link = explorerLink(view, chainId, `address/${address}`, html`${short} ↗`, label);
   return html`<span class="address">${link ?? short}</span>${copyButton(address, `contract ${shortAddress(address)}`)}`;
@@ -62,7 +60,7 @@ const renderBytes = (bytes: string): Html => {
   const digits = bytes.replace(/(00)+$/, '');
   const short =
     digits.length > 20 ? `${bytes.slice(0, 10)}…${bytes.slice(-4)}` : digits === bytes ? bytes : `${digits}…`;
-  return html`<code class="short" title="${bytes}" data-full="${bytes}">${short}</code>${copyButton(bytes, 'rights as bytes')}`;
+  return html`<code>${shortened(bytes, short)}</code>${copyButton(bytes, 'rights as bytes')}`;
 };
 
 export function renderAmount(amount: string | number | null): Html {
@@ -70,14 +68,17 @@ export function renderAmount(amount: string | number | null): Html {
   return digits === String(MAX_UINT256) ? html`any amount` : renderNumber(digits, 'amount');
 }
 
-/** A grant that has ended is no danger. */
-const isDangerous = (grant: Grant) => isUnlimited(grant) && !('until' in grant && grant.until !== null);
+/** Only what others may do to this wallet is a danger to it. */
+export const noLimitBadge = (isDanger: boolean): Html =>
+  isDanger ? html`<span class="badge no">⚠ no limit</span>` : html`<span class="badge">no limit</span>`;
+
+const hasEnded = (grant: Grant) => 'until' in grant && grant.until !== null;
 
 /** Two lines in the table: what, and of which contract. */
 export function renderScope(view: WalletView, grant: Grant, amount = renderAmount(grant.amount)): Html {
   const { type, standard, contract, tokenId, chainId } = grant;
   if (type === 'ALL')
-    return html`<strong>Whole wallet</strong>${isDangerous(grant) && html` <span class="badge no">⚠ no limit</span>`}`;
+    return html`<strong>Whole wallet</strong>${isUnlimited(grant) && !hasEnded(grant) && html` ${noLimitBadge(grant.from === view.wallet)}`}`;
   const where = renderContract(view, contract ?? '', chainId);
   if (type === 'CONTRACT') return html`Contract ${where}`;
   const lines = (what: Html, of: string) =>

@@ -19,8 +19,10 @@ export const otherOf = ({ direction, grant }: GrantRow): string => (direction ==
 
 export const hasAnyRight = ({ rights }: Grant): boolean => rights === null || rights === NO_RIGHTS;
 
-/** It covers the whole wallet, with any right. */
-export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant);
+export const isToItself = ({ from, to }: Pick<Grant, 'from' | 'to'>): boolean => from === to;
+
+/** It covers the whole wallet, with any right. What a wallet grants to itself gives nothing. */
+export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant) && !isToItself(grant);
 
 export function kindOf({ type, standard }: Grant): KindName {
   if (type === 'ALL') return 'all';
@@ -49,12 +51,16 @@ const widthOf = (grant: Grant) => 2 * kindWidth(grant) + (hasAnyRight(grant) ? 0
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-const ORDERS: Readonly<Record<OrderName, (a: GrantRow, b: GrantRow) => number>> = {
-  newest: () => 0,
-  wallet: (a, b) => compareText(otherOf(a).toLowerCase(), otherOf(b).toLowerCase()),
-  kind: (a, b) => widthOf(a.grant) - widthOf(b.grant),
+const compareNewest = (a: GrantRow, b: GrantRow) => byNewest(a.grant, b.grant);
+
+/** `listed` is the order in which they were read, but for those without any limit, which come first. */
+const ORDERS: Readonly<Record<OrderName | 'listed', (a: GrantRow, b: GrantRow) => number>> = {
+  newest: compareNewest,
+  wallet: (a, b) => compareText(otherOf(a).toLowerCase(), otherOf(b).toLowerCase()) || compareNewest(a, b),
+  kind: (a, b) => widthOf(a.grant) - widthOf(b.grant) || compareNewest(a, b),
+  listed: (a, b) => Number(isUnlimited(b.grant)) - Number(isUnlimited(a.grant)),
 };
 
 /** Outgoing grants come first in every order: they are what the owner must know. */
-export const inOrder = (rows: readonly GrantRow[], order: OrderName): GrantRow[] =>
-  rows.toSorted((a, b) => -compareText(a.direction, b.direction) || ORDERS[order](a, b) || byNewest(a.grant, b.grant));
+export const inOrder = (rows: readonly GrantRow[], order: keyof typeof ORDERS): GrantRow[] =>
+  rows.toSorted((a, b) => -compareText(a.direction, b.direction) || ORDERS[order](a, b));

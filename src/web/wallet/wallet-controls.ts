@@ -7,7 +7,8 @@ import { KIND_TEXTS, ORDER_TEXTS, type WalletView } from './wallet-view.ts';
 const hidden = (name: string, value: string) =>
   value !== '' && html`<input type="hidden" name="${name}" value="${value}">`;
 
-export function renderFilters(view: WalletView): Html {
+/** Without an order to choose where only a part of a list is shown. */
+export function renderFilters(view: WalletView, isPart = false): Html {
   const { wallet, asOf, chain, direction, kind, order, isUnlimitedOnly, isHistory, allChainIds } = view;
   const may = asOf === '' ? 'may' : 'could';
   const directions = { '': 'both directions', outgoing: `${may} act for it`, incoming: `it ${may} act for` };
@@ -15,7 +16,7 @@ export function renderFilters(view: WalletView): Html {
   const kinds = [['', 'every kind'] as const, ...Object.entries(KIND_TEXTS)];
   const ofGrants =
     !isHistory &&
-    html`${selectField('Kind', 'kind', kind ?? '', kinds)}${selectField('Order', 'order', order, Object.entries(ORDER_TEXTS))}
+    html`${selectField('Kind', 'kind', kind ?? '', kinds)}${!isPart && selectField('Order', 'order', order, Object.entries(ORDER_TEXTS))}
 <label class="choice"><input type="checkbox" name="unlimited" value="yes"${isUnlimitedOnly && html` checked`}> Only without limit</label>`;
   return html`<form class="flow filters" action="/#grants" method="get" aria-label="Filter">${hidden('wallet', wallet)}${hidden('asOf', asOf)}${hidden('view', isHistory ? 'history' : '')}
 ${selectField('Direction', 'direction', direction ?? '', Object.entries(directions))}${allChainIds.length > 1 ? selectField('Chain', 'chain', chain, chains) : hidden('chain', chain)}${ofGrants}

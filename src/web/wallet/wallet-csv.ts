@@ -1,12 +1,12 @@
 // Writes the grants of a wallet as CSV, every one that the filters leave. A file that lacks a chain would look complete, so
 // there is none then: a page says why.
 
-import { describeProblem } from '../../api/problems.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { knownName } from '../grant-words.ts';
 import { html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { chainName } from '../parts.ts';
+import { problemWords } from '../problem-words.ts';
 import type { Grant } from './grant.ts';
 import { matches, readGrants } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
@@ -65,7 +65,7 @@ export async function readCsvPage(view: WalletView, fetchApi: FetchApi): Promise
   if (page instanceof Refusal) return page;
   const away = page.chains.find((chain) => 'problem' in chain);
   if (away === undefined || !('problem' in away)) return { text: csvRows(view, page.rows), next: page.next };
-  return new Refusal(503, `${chainName(away.chainId)} did not answer: ${describeProblem(away.problem)}`);
+  return new Refusal(503, `${chainName(away.chainId)} did not answer: ${problemWords(away.problem)}`);
 }
 
 /** The file in parts. If a later part cannot be read, it throws: the browser then reports a broken download. */

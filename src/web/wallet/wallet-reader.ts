@@ -50,7 +50,9 @@ type Counterparts = Omit<Reading<Grant>, 'rows'> &
 async function readUnlimited(view: WalletView, fetchApi: FetchApi): Promise<Reading<Grant> | Refusal> {
   const side = view.direction === 'outgoing' ? 'delegates' : 'vaults';
   const answer = await askUrl<Counterparts>(fetchApi, urlFor(COUNTERPARTS[side], sharedOf(view)));
-  return answer instanceof Refusal ? answer : { ...answer, rows: answer[side].flatMap(({ grants }) => grants) };
+  return answer instanceof Refusal
+    ? answer
+    : { ...answer, rows: answer[side].flatMap(({ grants }) => grants).filter(isUnlimited) };
 }
 
 export async function readHistory(view: WalletView, fetchApi: FetchApi): Promise<Reading<PastGrant> | Refusal> {
@@ -91,7 +93,14 @@ const mergeChains = (parts: readonly ChainPart[], others: readonly ChainPart[]):
     return other !== undefined && 'problem' in other ? other : part;
   });
 
-/** The grants of one direction. */
+/** The grants without any limit before the others, each once. */
+function withFirst(unlimited: readonly Grant[], others: readonly Grant[]): readonly Grant[] {
+  const keyOf = ({ chainId, version, from, to }: Grant) => [chainId, version, from, to].join();
+  const known = new Set(unlimited.map(keyOf));
+  return [...unlimited, ...others.filter((grant) => !isUnlimited(grant) || !known.has(keyOf(grant)))];
+}
+
+/** The grants of one direction. Of a list that was not read to its end, those without any limit come first. */
 export interface Side {
   readonly grants: readonly Grant[];
   /** The cursor of the grants that were not read. */
@@ -117,23 +126,27 @@ export async function loadGrants(view: WalletView, fetchApi: FetchApi) {
     const all = await readUnlimited(viewOf(direction), fetchApi);
     if (all instanceof Refusal) return { grants, next, unlimited: null, hasMoreUnlimited: true };
     chains = mergeChains(chains, all.chains);
-    return { grants, next, unlimited: all.rows, hasMoreUnlimited: all.next !== null };
+    return { grants: withFirst(all.rows, grants), next, unlimited: all.rows, hasMoreUnlimited: all.next !== null };
   };
   const sides = { outgoing: await sideOf('outgoing', outgoing), incoming: await sideOf('incoming', incoming) };
   return { sides, chains };
 }
 
-/** The rows of the table, in order. */
+/** The rows of the table, in order. A part of a list is in the order of the list: in any other, it would seem to be the whole. */
 export async function listRows(view: WalletView, { sides, chains }: WalletGrants, fetchApi: FetchApi) {
   const isFiltered = view.kind !== null || view.isUnlimitedOnly;
   const listing = await readDirections(view, async (one) => {
     const { grants, next } = sides[one.direction];
     if (one.cursor === '' && (next === null || !isFiltered)) return { rows: grants, next, chains };
-    return one.isUnlimitedOnly ? readUnlimited(one, fetchApi) : readGrants(one, fetchApi);
+    if (one.isUnlimitedOnly) return readUnlimited(one, fetchApi);
+    const found = await readGrants(one, fetchApi);
+    const unlimited = one.cursor === '' ? sides[one.direction].unlimited : null;
+    return found instanceof Refusal ? found : { ...found, rows: withFirst(unlimited ?? [], found.rows) };
   });
   if (listing instanceof Refusal) return listing;
   const rows = listing.rows.filter(({ grant }) => matches(view, grant));
-  return { ...listing, rows: inOrder(rows, view.order) };
+  const isPart = listing.rest.length > 0 || view.cursor !== '';
+  return { ...listing, rows: inOrder(rows, isPart ? 'listed' : view.order), isPart };
 }
 
 export const matches = ({ kind, isUnlimitedOnly }: WalletView, grant: Grant): boolean =>

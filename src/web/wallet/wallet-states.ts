@@ -1,10 +1,11 @@
 // Says what the page of a wallet does not know: chains that did not answer, an index that starts late, and refusals.
 
-import { describeProblem } from '../../api/problems.ts';
 import type { Refusal } from '../ask-api.ts';
+import { pointInTimeText } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
-import { chainName, countText } from '../parts.ts';
-import { dateText } from '../time-text.ts';
+import { chainName } from '../parts.ts';
+import { problemWords } from '../problem-words.ts';
+import { dateText, durationText } from '../time-text.ts';
 import type { ChainPart } from './wallet-reader.ts';
 import { type WalletView, walletUrl } from './wallet-view.ts';
 
@@ -15,16 +16,20 @@ export const isEverythingKnown = (chains: readonly ChainPart[]): boolean =>
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** A warning for each chain of which something is missing. */
-export function renderMissing(chains: readonly ChainPart[]): Html {
-  return html`${chains.map((chain) => {
-    const name = chainName(chain.chainId);
-    const warning = (title: string, text: string) =>
-      html`<p class="notice trouble" role="status"><strong>${title}</strong> ${text} unknown, not absent.</p>`;
-    if ('problem' in chain)
-      return warning(`${name} is missing.`, `${sentence(describeProblem(chain.problem))} Grants on ${name} are`);
-    if (chain.indexedFrom === undefined) return html``;
-    return warning(`${name} is known only from block ${chain.indexedFrom}.`, 'Earlier grants are');
-  })}`;
+export const renderMissing = (chains: readonly ChainPart[]): Html =>
+  html`${chains.map((chain) =>
+    renderUnknown(chain.chainId, 'problem' in chain ? problemWords(chain.problem) : (chain.indexedFrom ?? null)),
+  )}`;
+
+/** The same for one chain: why it did not answer, or the block from which on it is indexed, or null. */
+export function renderUnknown(chainId: number, why: string | number | null): Html {
+  if (why === null) return html``;
+  const name = chainName(chainId);
+  const [title, text] =
+    typeof why === 'number'
+      ? [`${name} is known only from block ${why}.`, 'Earlier grants are']
+      : [`${name} is missing.`, `${sentence(why)} Grants on ${name} are`];
+  return html`<p class="notice trouble" role="status"><strong>${title}</strong> ${text} unknown, not absent.</p>`;
 }
 
 /** The block of each chain that answered. */
@@ -40,7 +45,7 @@ export function renderBlocks(chains: readonly ChainPart[]): Html {
 
 /** A refused request in words, and what to do next. */
 export function renderRefusal(view: WalletView, { status, text, retryAfter }: Refusal): Html {
-  const wait = `in ${retryAfter === null ? 'a moment' : countText(Number(retryAfter), 'second')}`;
+  const wait = `in ${retryAfter === null ? 'a moment' : durationText(Number(retryAfter))}`;
   const again = html`<a href="${walletUrl(view, { cursor: view.cursor, page: view.page })}">try again</a>`;
   const words = (title: string, next: Html) =>
     html`<div class="notice trouble" role="status"><p><strong>${title}</strong> ${sentence(text)}</p><p>${next}</p></div>`;
@@ -62,6 +67,5 @@ export function renderRefusal(view: WalletView, { status, text, retryAfter }: Re
 export function renderPast(view: WalletView): Html | null {
   const { asOf } = view;
   if (asOf === '') return null;
-  const when = /^\d+$/.test(asOf) ? `block ${asOf}` : asOf === 'finalized' ? 'the finalized block' : asOf;
-  return html`<p class="notice" role="status">This is how it was at ${when}. <a href="${walletUrl(view, { asOf: '' })}">Show it as it is now</a>.</p>`;
+  return html`<p class="notice" role="status">This is how it was at ${pointInTimeText(asOf)}. <a href="${walletUrl(view, { asOf: '' })}">Show it as it is now</a>.</p>`;
 }

@@ -27,13 +27,17 @@ function countSide({ wallet }: WalletView, direction: Direction, side: Side) {
 const figure = (count: number, isExact: boolean) => `${isExact ? '' : 'at least '}${count.toLocaleString('en')}`;
 const wallets = (count: number) => (count === 1 ? 'wallet' : 'wallets');
 
-/** How many of the wallets have no limit, as the end of a sentence. */
-function limitText({ wallets: total, isExact, unlimited, isUnlimitedExact }: SideCount, isKnown: boolean): Html {
+/** How many of the wallets have no limit, as the end of a sentence. It is an alarm only to a wallet for which others may act. */
+function limitText(
+  { wallets: total, isExact, unlimited, isUnlimitedExact }: SideCount,
+  isKnown: boolean,
+  isDanger: boolean,
+): Html {
   if (unlimited === null) return html`; whether any of them has no limit is unknown`;
   if (unlimited === 0)
     return isKnown && isUnlimitedExact ? html`, ${total === 1 && isExact ? '' : 'each '}within limits` : html``;
   const count = total === 1 && isExact ? '' : `${figure(unlimited, isUnlimitedExact)} `;
-  return html`, <strong class="danger">${count}without any limit</strong>`;
+  return html`, <strong${isDanger && html` class="danger"`}>${count}without any limit</strong>`;
 }
 
 function outgoingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'could'): Html {
@@ -42,12 +46,12 @@ function outgoingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'coul
       ? html`No other wallet ${may} act for it.`
       : html`No grant from it was found, but not everything could be read: somebody ${may} still ${may === 'could' ? 'have acted' : 'act'} for it.`;
   const start = figure(count.wallets, count.isExact);
-  return html`${start.charAt(0).toUpperCase()}${start.slice(1)} ${wallets(count.wallets)} ${may} act for it${limitText(count, isKnown)}.`;
+  return html`${start.charAt(0).toUpperCase()}${start.slice(1)} ${wallets(count.wallets)} ${may} act for it${limitText(count, isKnown, true)}.`;
 }
 
 function incomingSentence(count: SideCount, isKnown: boolean, may: 'may' | 'could'): Html {
   if (count.wallets === 0) return isKnown ? html`It ${may} act for no other wallet.` : html`No grant to it was found.`;
-  return html`It ${may} act for ${figure(count.wallets, count.isExact)} ${wallets(count.wallets)}${limitText(count, isKnown)}.`;
+  return html`It ${may} act for ${figure(count.wallets, count.isExact)} ${wallets(count.wallets)}${limitText(count, isKnown, false)}.`;
 }
 
 export function renderSummary(view: WalletView, grants: WalletGrants): Html {
@@ -76,10 +80,10 @@ function renderTiles(view: WalletView, { sides }: WalletGrants, outgoing: SideCo
   const names =
     used.length > 3
       ? `of ${view.allChainIds.length} chains`
-      : `${used.length === 1 ? 'chain' : 'chains'}: ${used.map(chainName).join(', ')}`;
+      : `${used.length === 1 ? 'chain' : 'chains'}${isWhole || used.length === view.chainIds.length ? '' : ' so far'}: ${used.map(chainName).join(', ')}`;
   return html`<ul class="tiles">${tile(counted(outgoing.wallets, outgoing.isExact), `${wallets(outgoing.wallets)} ${may} act for it`)}
 ${unlimited > 0 && tile(`⚠ ${counted(unlimited, outgoing.isUnlimitedExact)}`, withoutLimit, 'danger')}
 ${tile(counted(incoming.wallets, incoming.isExact), `${wallets(incoming.wallets)} it ${may} act for`)}
-${tile(counted(used.length, isWhole), names)}
+${tile(String(used.length), names)}
 ${isWhole && tile(renderTime(newest.since.timestamp, view.now, newest.since.block), 'newest grant', 'time')}</ul>`;
 }

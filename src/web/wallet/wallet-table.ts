@@ -45,7 +45,7 @@ function renderRow(view: WalletView, row: GrantRow, hasActions: boolean): Html {
   const isDangerous = direction === 'outgoing' && isUnlimited(grant);
   const revoke =
     direction === 'outgoing' &&
-    html`<a class="button danger small" href="${revokeLink(view.wallet, grant)}" aria-label="Revoke the grant to ${shortAddress(otherOf(row))}">Revoke</a>`;
+    html`<a class="button danger small" href="${revokeLink(view.wallet, grant)}&same=yes" aria-label="Revoke the grant to ${shortAddress(otherOf(row))}">Revoke</a>`;
   return html`<tr role="row" data-key="${rowKey(row)}"${isDangerous && html` class="dangerous"`}>
 ${cell('Wallet', renderOther(view, row))}
 ${cell('What', renderScope(view, grant))}

@@ -42,9 +42,7 @@ describe('a wallet on five chains, one of which is away', () => {
 
   test('names what is missing, and claims nothing about it', async () => {
     const text = await read(app, `/?wallet=${OWNER}`);
-    expect(text).toContain(
-      'Gnosis is missing. Chain 100 is not indexed yet. Grants on Gnosis are unknown, not absent.',
-    );
+    expect(text).toContain('Gnosis is missing. Gnosis is not indexed yet. Grants on Gnosis are unknown, not absent.');
     expect(text).toContain('Base is known only from block 100. Earlier grants are unknown, not absent.');
     expect(text).toContain('It may act for 2 wallets.');
     expect(text).not.toContain('within limits');
@@ -126,6 +124,54 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(await read(app, `/?wallet=${OWNER}&chain=1&asOf=5`)).toContain('This cannot be answered.');
   });
 
+  test('a chain that is not followed is not the end', async () => {
+    const path = `/?wallet=${OWNER}&chain=99`;
+    expect(await read(answering, path)).toContain('This service does not follow chain 99. Show all chains');
+    const [, all = ''] = /<a href="([^"]*)">Show all chains/.exec(await get(answering, path)) ?? [];
+    expect(await read(answering, all)).toContain('2 wallets may act for it');
+  });
+
+  test('every field takes the one address in a text, and says what is wrong with any other', async () => {
+    const url = encodeURIComponent(`https://etherscan.io/address/${OWNER}`);
+    const revoke = (wallet: string) => `/revoke?wallet=${wallet}`;
+    const check = (to: string) => `/?from=eth:${OWNER}&to=${to}&type=all&chainId=1`;
+    expect(await read(answering, `/?wallet=${url}`)).toContain('2 wallets may act for it');
+    expect(await read(answering, revoke(url))).toContain('Choose a chain');
+    expect(await read(answering, check(`${FRIEND},`))).toContain('Check Yes.');
+    expect(await get(answering, check(FRIEND.slice(2)))).toContain(`name="to" value="${FRIEND}"`);
+    const hash = `0x${'ab'.repeat(32)}`;
+    for (const path of [`/?wallet=${hash}`, revoke(hash), check(hash)])
+      expect(await read(answering, path)).toContain('This is the hash of a transaction. ');
+    expect(await read(answering, check('ada.eth'))).toContain('Hot wallet: This is a name.');
+    expect(await read(answering, `/?from=${OWNER}&to=&type=erc721&chainId=1`)).toMatch(
+      /Hot wallet: Enter an address\. .*Contract: Enter an address\. /,
+    );
+    expect(await read(answering, revoke('0x12'))).toContain('This has 2: 38 too few.');
+  });
+
+  test('a date that cannot be answered is explained by its field', async () => {
+    const pages = (at: string) => [
+      `/?wallet=${OWNER}&chain=1&asOf=${at}`,
+      `/?from=${OWNER}&to=${VOTER}&type=all&chainId=1&at=${at}`,
+    ];
+    for (const path of pages('last+tuesday'))
+      expect(await read(answering, path)).toContain(
+        '“last tuesday” is not a point in time that this page knows. Enter a block number, a date such as 2026-10-20, or a time with its zone such as 2026-10-20 14:30 UTC.',
+      );
+    for (const path of pages('2031-02-03')) {
+      const text = await read(answering, path);
+      expect(text).toContain('2031-02-03 00:00 UTC is in the future. Nobody knows yet who may act then.');
+      expect(text).not.toContain('try again');
+    }
+    // Past, but after the newest block.
+    for (const path of pages('2023-11-15')) {
+      const text = await read(answering, path);
+      expect(text).toContain('is indexed up to 2023-11-14 22:30:30 UTC.');
+      expect(text).not.toMatch(/\d{10}/);
+    }
+    expect(await read(answering, pages('9'.repeat(20))[0] ?? '')).toContain('As of must be a block number');
+  });
+
   test('tells its history newest first: what ended with its transaction, and a changed amount as a change', async () => {
     const path = `/?wallet=${OWNER}&view=history&chain=1`;
     const text = await read(app, path);
@@ -153,6 +199,20 @@ describe('a wallet on five chains, one of which is away', () => {
   });
 });
 
+test('a date is midnight, and says so: its block can be one of the day before', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('date.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const [from, to, head] = [address(7), address(8), block(700)];
+  const blocks = [block(101, [granted('ALL', { from, to })]), block(639), head];
+  await store.apply({ chainId: 1, epoch, after: null, blocks, head });
+  const app = appOf(store, timeOf(700));
+  expect(await read(app, `/?wallet=${from}&asOf=2023-11-15`)).toContain('This is how it was at 2023-11-15 00:00 UTC.');
+  expect(await read(app, `/?from=${from}&to=${to}&type=all&chainId=1&at=2023-11-15`)).toContain(
+    'As of 2023-11-15 00:00 UTC: block 639, 2023-11-14 23:59 UTC.',
+  );
+  await store.close();
+});
+
 test('a wallet that granted to itself is not counted as another, and is listed in both directions', async () => {
   const store = await openStore(`sqlite:${temporaryPath('self.db')}`);
   const { epoch } = await store.claim(1, 100);
@@ -164,6 +224,30 @@ test('a wallet that granted to itself is not counted as another, and is listed i
     'No other wallet may act for it. It may act for no other wallet.',
   );
   expect(await rowsOf(app, `/?wallet=${wallet}`)).toHaveLength(2);
+  // It is no danger in any other place either.
+  expect(await rowsOf(app, `/?wallet=${wallet}&unlimited=yes`)).toHaveLength(0);
+  for (const path of [`/?wallet=${wallet}`, `/revoke?wallet=${wallet}&chain=1`]) {
+    const page = await get(app, path);
+    expect(page).toContain('>this wallet itself<');
+    expect(page).not.toMatch(/no limit<|dangerous/);
+  }
+  await store.close();
+});
+
+test('what others granted without limit is no alarm to the wallet that got it, and what it granted is the same on both pages', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('tone.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const [cold, hot] = [address(7), address(8)];
+  const head = block(101, [granted('ALL', { from: cold, to: hot })]);
+  await store.apply({ chainId: 1, epoch, after: null, blocks: [head], head });
+  const app = appOf(store, timeOf(101));
+  const danger = '<span class="badge no">⚠ no limit</span>';
+  expect(await get(app, `/?wallet=${cold}`)).toContain(danger);
+  expect(await get(app, `/revoke?wallet=${cold}&chain=1`)).toContain(danger);
+  const incoming = await get(app, `/?wallet=${hot}`);
+  expect(incoming).toContain('It may act for 1 wallet, <strong>without any limit</strong>.');
+  expect(incoming).toContain('<span class="badge">no limit</span>');
+  expect(incoming).not.toMatch(/class="danger"|badge no"/);
   await store.close();
 });
 
@@ -181,7 +265,10 @@ test('what a wallet has granted comes first however much others grant to it', as
   expect(text).toContain(
     '1 wallet may act for it, within limits. It may act for at least 1,000 wallets, at least 1,000 without any limit',
   );
-  expect(text).toContain('Only 1,001 of them were read');
+  expect(text).toContain('1 chain: Ethereum');
+  const several = appOf(store, timeOf(102), { chainIds: new Set([1, 10]) });
+  expect(await read(several, path)).toContain('1 chain so far: Ethereum');
+  expect(text).toContain('1,001 were read for this page: those without any limit first');
   // Pages of what was read, and then what was not.
   const next = /href="([^"#]*cursor=[^"#]*)/.exec(await get(app, path))?.[1]?.replaceAll('&amp;', '&') ?? '';
   const last = await rowsOf(app, `${path}&page=21`);
