@@ -6,7 +6,7 @@ import { describeProblem, Problem } from '../api/problems.ts';
 import { chainReorganizing, type PinnedBlock, pinIndexed, retryRewritten } from '../http/context/as-of.ts';
 import { type ChosenGrant, chooseDelegates } from '../http/context/chosen.ts';
 import { pinDelegations } from '../http/context/delegation-chains.ts';
-import { requireServed } from '../http/context/served-chains.ts';
+import { requireAllServed } from '../http/context/served-chains.ts';
 import type { Service } from '../http/context/service.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { ChosenFor } from '../registry/chosen.ts';
@@ -144,7 +144,7 @@ async function choose(call: Invocation, service: Service, of: ChosenFor, owners:
   if (timestamp !== undefined && call.text('block') !== undefined)
     throw new UsageError('--block and --time cannot be combined.');
   const asOf = timestamp === undefined ? { block } : { timestamp: readParam('time', p.timestamp, timestamp, call) };
-  for (const one of new Set([chainId, ...chainIds])) requireServed(one, 'any', service.chainIds);
+  requireAllServed(chainId, chainIds, service.chainIds);
   const answer = async () => {
     const token = await pinIndexed(chainId, asOf, service);
     const chains = await pinDelegations(chainIds, token, asOf, service);

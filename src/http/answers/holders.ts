@@ -24,7 +24,7 @@ import {
 } from '../context/as-of.ts';
 import { mergedPage, type OnChain, pinDelegations } from '../context/delegation-chains.ts';
 import { exclusiveVaults, nextChangeOf, requireForm, resolveExclusive } from '../context/exclusive.ts';
-import { requireServed } from '../context/served-chains.ts';
+import { requireAllServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
@@ -86,7 +86,7 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
   handled(rest);
   if (tokens === undefined) throw ownershipOff();
   const chains = delegationChainId ?? [chainId];
-  for (const one of new Set([chainId, ...chains])) requireServed(one, 'any', chainIds);
+  requireAllServed(chainId, chains, chainIds);
   // Tokens are burned by sending them there.
   if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
   const scope = scopeOf(tokenId, standard);

@@ -32,7 +32,7 @@ import {
 } from '../context/as-of.ts';
 import { type ChosenAt, type ChosenGrant, chooseDelegates } from '../context/chosen.ts';
 import { pinDelegations } from '../context/delegation-chains.ts';
-import { requireServed } from '../context/served-chains.ts';
+import { requireAllServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { SHORT } from '../limits/long-lists.ts';
 import { countedAs } from '../limits/shares.ts';
@@ -89,7 +89,7 @@ async function readVotes(operation: VotesOperation, call: Call, onBytes: (bytes:
   const { tokens, chainIds } = service;
   if (tokens === undefined) throw ownershipOff();
   const chains = delegationChainId ?? [chainId];
-  for (const one of new Set([chainId, ...chains])) requireServed(one, 'any', chainIds);
+  requireAllServed(chainId, chains, chainIds);
   const scope = standard === 'ERC20' ? ('erc20' as const) : ('contract' as const);
   const of: ChosenFor = { contract, rights };
   return { tokens, of, contract, scope, chainId, chains, snapshot, voters: addresses, isExplained: explain === 'true' };
