@@ -37,7 +37,7 @@ import type { Call, Service } from '../context/service.ts';
 import { SHORT } from '../limits/long-lists.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, manyChainsHeaders } from '../wire/answer.ts';
-import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
+import { readJsonBody } from '../wire/body.ts';
 import { CHAIN_TEXT, ownershipOff, unreadable } from './holders.ts';
 
 /** More owners than this are not looked through for one address, or for one request. */
@@ -97,11 +97,7 @@ async function readVotes(operation: VotesOperation, call: Call, onBytes: (bytes:
 
 /** The values of the body, as a query would have them. */
 async function readPosted({ request, query, service }: Call, onBytes: (bytes: number) => void) {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json')
-    throw new Problem('unsupported-media-type', `Content-Type must be application/json, not ${JSON.stringify(type)}.`);
-  const seconds = Math.min(BODY_SECONDS, service.answerTimeout);
-  const body = parseJson(await readBody(request, MAX_VOTES_BYTES, seconds, onBytes));
+  const body = await readJsonBody(request, MAX_VOTES_BYTES, service.answerTimeout, onBytes);
   if (!isObject(body)) throw new Problem('bad-request', 'The body is not a JSON object.');
   const { options = {}, network, snapshot, addresses } = body;
   if (!isObject(options)) throw badRequest([{ parameter: 'options', detail: 'must be an object' }]);
