@@ -10,7 +10,7 @@ import { requireAllServed } from '../http/context/served-chains.ts';
 import type { Service } from '../http/context/service.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { ChosenFor } from '../registry/chosen.ts';
-import { type Address, MAX_UINT256 } from '../registry/delegation.ts';
+import { type Address, MAX_UINT256, ZERO_ADDRESS } from '../registry/delegation.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import { type Claim, claimTree } from './claim-tree.ts';
@@ -24,7 +24,6 @@ import { DELEGATION_CHAINS_OPTION, given, optionName, readRights, WHEN_OPTIONS }
 /** Names of columns, in lower case. */
 const OWNER_NAMES = ['owner', 'wallet', 'vault', 'address', 'holder'];
 const AMOUNT_NAMES = ['amount', 'balance', 'quantity', 'value'];
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 export const allowlist: Command = {
   name: 'allowlist',

@@ -11,7 +11,7 @@ import type { NotAToken, Unavailable } from '../../chain/tokens/token-reader.ts'
 import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
 import { addressText, anyRecordText, blockText, type Format, uint256Text } from '../../feed/delegation-json.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../../registry/check.ts';
-import { type Address, type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
+import { type Address, type Bytes32, NO_RIGHTS, ZERO_ADDRESS } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
 import {
@@ -48,7 +48,6 @@ interface Page {
 type Requested = ReturnType<typeof readHolders> & { readonly caller: string };
 
 const RETRY_SECONDS = 5;
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Answer> {
   const { request, service } = call;

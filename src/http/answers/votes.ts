@@ -19,7 +19,7 @@ import { chunksOf } from '../../chain/rpc/rpc.ts';
 import type { TokenContract, TokenReader } from '../../chain/tokens/token-reader.ts';
 import { addressText, anyRecordText } from '../../feed/delegation-json.ts';
 import { type ChosenFor, chosenClasses, targetOf } from '../../registry/chosen.ts';
-import type { Address } from '../../registry/delegation.ts';
+import { type Address, ZERO_ADDRESS } from '../../registry/delegation.ts';
 import {
   chainReorganizing,
   type ExactBlock,
@@ -50,7 +50,6 @@ const BALANCES_AT_ONCE = 1000;
 /** A request with more addresses counts as a long list. */
 const FEW_VOTERS = 25;
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 type Requested = Awaited<ReturnType<typeof readVotes>>;
