@@ -14,14 +14,17 @@ import { checkStatement } from '../src/store/read/check.ts';
 import { GATHERED } from '../src/store/read/check-gathered.ts';
 import { checkManyStatement } from '../src/store/read/check-many.ts';
 import { counterpartStatement } from '../src/store/read/counterparts.ts';
-import { exclusiveGrantsStatement } from '../src/store/read/exclusive-grants.ts';
 import { exclusiveOwnersStatement } from '../src/store/read/exclusive-owners.ts';
 import { grantPlacesStatement } from '../src/store/read/grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from '../src/store/read/held-columns.ts';
 import { historyStatement } from '../src/store/read/history.ts';
 import { decodedRows, listStatement } from '../src/store/read/list.ts';
 import { listNowStatement } from '../src/store/read/list-now.ts';
-import { ownerGrantsStatement, ownerUnsettledStatement } from '../src/store/read/owner-grants.ts';
+import {
+  exclusiveGrantsStatement,
+  ownerGrantsStatement,
+  ownerUnsettledStatement,
+} from '../src/store/read/owner-grants.ts';
 import { heldStatement } from '../src/store/read/revocations.ts';
 import type { HeldDelegation } from '../src/store/store.ts';
 import { END_OPEN_PAIR, END_OPEN_WALLET, FIND_OPEN_PAIR, FIND_OPEN_WALLET } from '../src/store/write/bulk-spans.ts';

@@ -54,3 +54,24 @@ test('a viem client without a chain is refused, unless the options name one', ()
   expect(() => delegationActions({ url })({ chain: undefined })).toThrow('has no chain');
   expect(delegationActions({ url, chainId: 8453 })({ chain: undefined }).delegations.defaults.chainId).toBe(8453);
 });
+
+test('a page of holders names the chain of the token, and each of the delegations once', async () => {
+  const [block, at] = [{ number: 5 }, { number: 7 }].map((one) => ({ ...one, hash: null, timestamp: null }));
+  const asked: string[] = [];
+  const fetch = (async (input: Request | string) => {
+    asked.push(input instanceof Request ? input.url : String(input));
+    const delegationChains = [
+      { chainId: 1, block },
+      { chainId: 33139, block: at },
+    ];
+    return Response.json({ holds: false, chainId: 1, block, holders: [], next: null, delegationChains });
+  }) as unknown as typeof globalThis.fetch;
+  const client = createClient({ url: 'http://127.0.0.1:1', fetch });
+  const query = { wallet: WALLETS.to, contract: WALLETS.from, delegationChainId: '1,33139' };
+  for await (const { chains } of client.holders(query).pages())
+    expect(chains.map((one) => [one.chainId, one.block?.number])).toEqual([
+      [1, 5],
+      [33139, 7],
+    ]);
+  expect(asked.map((url) => new URL(url).searchParams.get('delegationChainId'))).toEqual(['1,33139']);
+});

@@ -4,6 +4,7 @@
 import type { Address, Hex } from 'viem';
 import { isCallFailure, malformed, parseHex, parseQuantity } from '../chain/rpc/node.ts';
 import { createRpc, type Rpc, RpcError } from '../chain/rpc/rpc.ts';
+import { ZERO_ADDRESS } from '../registry/delegation.ts';
 import { withTimeout } from '../store/with-timeout.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -40,7 +41,6 @@ const MAX_SIGNATURE_LENGTH = 8000;
 /** Limits concurrent checks by providers, because the follower needs them. One caller gets only a share of a chain's. */
 const MAX_PER_CHAIN = 16;
 const MAX_PER_CALLER = 2;
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 /** For all calls to one provider together. */
 const TIMEOUT_MS = 5000;
 /** The largest response is the wallet's code. */

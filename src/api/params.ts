@@ -1,7 +1,7 @@
 // The kinds of values that parameters take: what each means, what is accepted, and how it is read.
 
 import { hasChecksum } from '../registry/checksum.ts';
-import { type Address, type Bytes32, isBytes32, NO_RIGHTS } from '../registry/delegation.ts';
+import { type Address, type Bytes32, isBytes32, NO_RIGHTS, ZERO_ADDRESS } from '../registry/delegation.ts';
 import { keccak } from '../registry/keccak.ts';
 import { HASH_PREFIX, isRightsId, type RightsId, rightsIdOf, rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES } from '../registry/scopes.ts';
@@ -248,7 +248,6 @@ export const snapshot: Param<number | 'latest'> = {
 };
 
 export const MAX_VOTERS = 1000;
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 /** An address with the letter case that it was asked in. */
 export interface Voter {

@@ -6,11 +6,11 @@ import { describeProblem, Problem } from '../api/problems.ts';
 import { chainReorganizing, type PinnedBlock, pinIndexed, retryRewritten } from '../http/context/as-of.ts';
 import { type ChosenGrant, chooseDelegates } from '../http/context/chosen.ts';
 import { pinDelegations } from '../http/context/delegation-chains.ts';
-import { requireServed } from '../http/context/served-chains.ts';
+import { requireAllServed } from '../http/context/served-chains.ts';
 import type { Service } from '../http/context/service.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { ChosenFor } from '../registry/chosen.ts';
-import { type Address, MAX_UINT256 } from '../registry/delegation.ts';
+import { type Address, MAX_UINT256, ZERO_ADDRESS } from '../registry/delegation.ts';
 import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import { type Claim, claimTree } from './claim-tree.ts';
@@ -24,7 +24,6 @@ import { DELEGATION_CHAINS_OPTION, given, optionName, readRights, WHEN_OPTIONS }
 /** Names of columns, in lower case. */
 const OWNER_NAMES = ['owner', 'wallet', 'vault', 'address', 'holder'];
 const AMOUNT_NAMES = ['amount', 'balance', 'quantity', 'value'];
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 export const allowlist: Command = {
   name: 'allowlist',
@@ -144,7 +143,7 @@ async function choose(call: Invocation, service: Service, of: ChosenFor, owners:
   if (timestamp !== undefined && call.text('block') !== undefined)
     throw new UsageError('--block and --time cannot be combined.');
   const asOf = timestamp === undefined ? { block } : { timestamp: readParam('time', p.timestamp, timestamp, call) };
-  for (const one of new Set([chainId, ...chainIds])) requireServed(one, 'any', service.chainIds);
+  requireAllServed(chainId, chainIds, service.chainIds);
   const answer = async () => {
     const token = await pinIndexed(chainId, asOf, service);
     const chains = await pinDelegations(chainIds, token, asOf, service);

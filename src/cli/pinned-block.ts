@@ -7,6 +7,7 @@ import type { ResponseOf } from '../api/operation.ts';
 import { CHECKS } from '../api/operations.ts';
 import { problemText } from '../api/problems.ts';
 import { type CheckOptions, urlFor } from '../api/url.ts';
+import { ZERO_ADDRESS } from '../registry/delegation.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Invocation } from './command.ts';
 import { type Ask, jsonOf, NO_SERVICE } from './query-target.ts';
@@ -26,7 +27,6 @@ type NamedBlock = { readonly number: number; readonly hash: string | null };
 
 export type PinnedBlocks = ReturnType<typeof createPinnedBlocks>;
 
-const ZERO = `0x${'0'.repeat(40)}`;
 const DISCARD = 'Discard the output and run the command again.';
 
 export function createPinnedBlocks(call: Invocation, ask: Ask) {
@@ -36,7 +36,7 @@ export function createPinnedBlocks(call: Invocation, ask: Ask) {
 
   /** Asks about no wallet in particular, for what the answer says of its block. */
   const askBlock = (chainId: number, when: CheckOptions) =>
-    ask(urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO, to: ZERO }));
+    ask(urlFor(CHECKS[2].all, { ...when, chainId, from: ZERO_ADDRESS, to: ZERO_ADDRESS }));
 
   const askChanges = (chainId: number, params: object) =>
     ask(urlFor(CHANGES_OPERATION, { chainId, limit: 1, ...params }));

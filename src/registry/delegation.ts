@@ -5,6 +5,8 @@ import { hasRights, type Version } from './versions.ts';
 
 /** `0x` and 40 lower-case hex digits. */
 export type Address = `0x${string}`;
+
+export const ZERO_ADDRESS: Address = `0x${'0'.repeat(40)}`;
 /** `0x` and 64 lower-case hex digits. */
 export type Bytes32 = `0x${string}`;
 

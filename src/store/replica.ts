@@ -115,7 +115,6 @@ export function withReplica(primary: Store, url: string, options: ReplicaOptions
     listNow: onReplica((from, ...args) => from.listNow(...args)),
     vaults: onReplica((from, ...args) => from.vaults(...args)),
     delegates: onReplica((from, ...args) => from.delegates(...args)),
-    exclusiveGrants: onReplica((from, ...args) => from.exclusiveGrants(...args)),
     ownerGrants: onReplica((from, ...args) => from.ownerGrants(...args)),
     exclusiveOwners: onReplica((from, ...args) => from.exclusiveOwners(...args)),
     history: onReplica((from, ...args) => from.history(...args)),

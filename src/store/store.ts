@@ -260,33 +260,25 @@ export interface CounterpartPage {
   readonly next: Address | null;
 }
 
-/** Which grants of owners can name the one wallet that acts for them: see registry/exclusive.ts. */
-export interface ExclusiveQuery extends Pick<ListQuery, 'chainId' | 'at'> {
+/** Which grants of owners can decide who acts for them. */
+export interface OwnerGrantsQuery extends Pick<ListQuery, 'chainId' | 'at'> {
   readonly owners: readonly Address[];
+  /** Of those with an expiry: see registry/exclusive.ts. */
   readonly classes: readonly ExclusiveClass[];
+  /** The check that others pass, whoever they are to. Without it, there are none. */
+  readonly target?: AnyTarget;
   /** The time of the block, if it is known from elsewhere. */
   readonly time?: number | undefined;
 }
 
-export interface ExclusiveGrants {
+export interface OwnerGrants {
   /** The time of the block, if both are equal. Otherwise the index does not keep it, and it is between them. */
   readonly earliest: number;
   readonly latest: number;
   /** Of each owner, of each class the last that held at the block and counts at the earliest time. */
-  readonly grants: readonly (readonly DetailedDelegation[])[];
-  /** How many grants were read. */
-  readonly read: number;
-}
-
-/** Which grants of owners pass a check, whoever they are to. */
-export interface OwnerGrantsQuery extends Pick<ListQuery, 'chainId' | 'at'> {
-  readonly owners: readonly Address[];
-  readonly target: AnyTarget;
-}
-
-export interface OwnerGrants {
-  /** Of each owner and each way to pass the check the last grant that held at the block, in the order of the lists of each version. */
-  readonly grants: readonly (readonly DetailedDelegation[])[];
+  readonly exclusive: readonly (readonly DetailedDelegation[])[];
+  /** Of each owner and each way to pass the check the last that held at the block, in the order of the lists of each version. */
+  readonly passing: readonly (readonly DetailedDelegation[])[];
   /** Owners with a v1 revocation that may have ended one of these. */
   readonly unsettled: ReadonlySet<Address>;
   /** How many grants were read. */
@@ -415,9 +407,7 @@ export interface ReplicatedReads {
   vaults(query: CounterpartQuery): Promise<CounterpartPage>;
   /** The same for the wallets that may act for a wallet. */
   delegates(query: CounterpartQuery): Promise<CounterpartPage>;
-  /** The grants that can decide who acts alone for each of many wallets. */
-  exclusiveGrants(query: ExclusiveQuery): Promise<ExclusiveGrants>;
-  /** The last grants of each of many wallets that pass a check. */
+  /** The grants that can decide who acts, or acts alone, for each of many wallets. */
   ownerGrants(query: OwnerGrantsQuery): Promise<OwnerGrants>;
   /** The wallets that ever granted a wallet something of these classes, once each, ordered by address: a page of them. */
   exclusiveOwners(query: ExclusiveOwnersQuery): Promise<readonly Address[]>;

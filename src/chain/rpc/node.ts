@@ -1,6 +1,6 @@
 // The JSON-RPC methods that the follower uses, with typed results. Throws on a result of the wrong shape.
 
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import { type Address, type Bytes32, ZERO_ADDRESS } from '../../registry/delegation.ts';
 import type { Transaction } from '../../registry/v1-revocation.ts';
 import { nullIfRefused, type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
@@ -18,8 +18,6 @@ export interface LogFilter {
 }
 
 export type BlockId = { readonly number: number; readonly hash: Bytes32 };
-
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 
 const toTag = (block: BlockTag) => (typeof block === 'number' ? `0x${block.toString(16)}` : block);
 const headerCall = (block: BlockTag) => ({ method: 'eth_getBlockByNumber', params: [toTag(block), false] });

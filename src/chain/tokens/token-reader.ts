@@ -1,6 +1,6 @@
 // Reads owners and balances of tokens at a block hash. Equal reads of one block are shared, and several providers must agree.
 
-import type { Address, Bytes32 } from '../../registry/delegation.ts';
+import { type Address, type Bytes32, ZERO_ADDRESS } from '../../registry/delegation.ts';
 import { word } from '../../registry/registry-call.ts';
 import { findCause, WrongChain } from '../rpc/errors.ts';
 import { isCallFailure, isRevert, parseHeader, parseHex, parseQuantity } from '../rpc/node.ts';
@@ -63,7 +63,6 @@ const RETRY_MS = [200, 400, 800] as const;
 /** A provider that failed in another way is asked after the others for this long. */
 const UNHEALTHY_MS = 10_000;
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as const;
 /** Longer answers are not kept: those of many wallets would fill the memory. */
 const MOST_KEPT_CALLS = 128;
 

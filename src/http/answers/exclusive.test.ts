@@ -317,7 +317,7 @@ describe('an owner with very many grants', () => {
     const classes = [LINK, GLOBAL_ID].map((id) => ({ id, kind: 'ALL', contract: null, tokenId: null }) as const);
     for (const number of [101, 102]) {
       const at = { block: number, revision: many.state.revision };
-      const { grants, read } = await own.exclusiveGrants({ chainId: 1, at, owners: [COLD], classes });
+      const { exclusive: grants, read } = await own.ownerGrants({ chainId: 1, at, owners: [COLD], classes });
       expect(grants.map((one) => one.map((grant) => grant.to))).toEqual([[to(MANY - 2)]]);
       expect(read).toBeLessThan(10);
     }

@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
     test('of one chain that is down there is no answer, and the problem names it', async () => {
       const both = '&tokenId=7&delegationChainId=10,1';
       const unserved = await ask(both, { served: [1] });
-      expect([unserved.status, unserved.body.detail]).toEqual([400, 'chainId 10 is not served here.']);
+      expect([unserved.status, unserved.body.detail]).toEqual([400, 'delegationChainId 10 is not served here.']);
       // Its newest block is a second older than that of the token.
       const stale = await ask(both, { now: timeOf(109) + 61 });
       expect([stale.status, stale.body.type, stale.body.chainId]).toEqual([503, '/docs#problem-chain-stale', 10]);

@@ -11,7 +11,7 @@ import type { NotAToken, Unavailable } from '../../chain/tokens/token-reader.ts'
 import { pageCursorText, readPageCursor } from '../../feed/cursor.ts';
 import { addressText, anyRecordText, blockText, type Format, uint256Text } from '../../feed/delegation-json.ts';
 import { type AnyQuestion, answer, asksBalance, partsOf, type Target } from '../../registry/check.ts';
-import { type Address, type Bytes32, NO_RIGHTS } from '../../registry/delegation.ts';
+import { type Address, type Bytes32, NO_RIGHTS, ZERO_ADDRESS } from '../../registry/delegation.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AnswerBlock, DetailedDelegation } from '../../store/store.ts';
 import {
@@ -24,7 +24,7 @@ import {
 } from '../context/as-of.ts';
 import { mergedPage, type OnChain, pinDelegations } from '../context/delegation-chains.ts';
 import { exclusiveVaults, nextChangeOf, requireForm, resolveExclusive } from '../context/exclusive.ts';
-import { requireServed } from '../context/served-chains.ts';
+import { requireAllServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, blockHeaders, manyChainsHeaders, setNext, tagged } from '../wire/answer.ts';
@@ -48,7 +48,6 @@ interface Page {
 type Requested = ReturnType<typeof readHolders> & { readonly caller: string };
 
 const RETRY_SECONDS = 5;
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
 export async function answerHolders(operation: typeof HOLDERS_OPERATION, call: Call): Promise<Answer> {
   const { request, service } = call;
@@ -86,7 +85,7 @@ function readHolders(operation: typeof HOLDERS_OPERATION, { path, query, service
   handled(rest);
   if (tokens === undefined) throw ownershipOff();
   const chains = delegationChainId ?? [chainId];
-  for (const one of new Set([chainId, ...chains])) requireServed(one, 'any', chainIds);
+  requireAllServed(chainId, chains, chainIds);
   // Tokens are burned by sending them there.
   if (wallet === ZERO_ADDRESS) throw badRequest([{ parameter: 'wallet', detail: 'must not be the zero address' }]);
   const scope = scopeOf(tokenId, standard);

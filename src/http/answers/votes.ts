@@ -19,7 +19,7 @@ import { chunksOf } from '../../chain/rpc/rpc.ts';
 import type { TokenContract, TokenReader } from '../../chain/tokens/token-reader.ts';
 import { addressText, anyRecordText } from '../../feed/delegation-json.ts';
 import { type ChosenFor, chosenClasses, targetOf } from '../../registry/chosen.ts';
-import type { Address } from '../../registry/delegation.ts';
+import { type Address, ZERO_ADDRESS } from '../../registry/delegation.ts';
 import {
   chainReorganizing,
   type ExactBlock,
@@ -32,12 +32,12 @@ import {
 } from '../context/as-of.ts';
 import { type ChosenAt, type ChosenGrant, chooseDelegates } from '../context/chosen.ts';
 import { pinDelegations } from '../context/delegation-chains.ts';
-import { requireServed } from '../context/served-chains.ts';
+import { requireAllServed } from '../context/served-chains.ts';
 import type { Call, Service } from '../context/service.ts';
 import { SHORT } from '../limits/long-lists.ts';
 import { countedAs } from '../limits/shares.ts';
 import { type Answer, manyChainsHeaders } from '../wire/answer.ts';
-import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
+import { readJsonBody } from '../wire/body.ts';
 import { CHAIN_TEXT, ownershipOff, unreadable } from './holders.ts';
 
 /** More owners than this are not looked through for one address, or for one request. */
@@ -50,7 +50,6 @@ const BALANCES_AT_ONCE = 1000;
 /** A request with more addresses counts as a long list. */
 const FEW_VOTERS = 25;
 
-const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 type Requested = Awaited<ReturnType<typeof readVotes>>;
@@ -89,7 +88,7 @@ async function readVotes(operation: VotesOperation, call: Call, onBytes: (bytes:
   const { tokens, chainIds } = service;
   if (tokens === undefined) throw ownershipOff();
   const chains = delegationChainId ?? [chainId];
-  for (const one of new Set([chainId, ...chains])) requireServed(one, 'any', chainIds);
+  requireAllServed(chainId, chains, chainIds);
   const scope = standard === 'ERC20' ? ('erc20' as const) : ('contract' as const);
   const of: ChosenFor = { contract, rights };
   return { tokens, of, contract, scope, chainId, chains, snapshot, voters: addresses, isExplained: explain === 'true' };
@@ -97,11 +96,7 @@ async function readVotes(operation: VotesOperation, call: Call, onBytes: (bytes:
 
 /** The values of the body, as a query would have them. */
 async function readPosted({ request, query, service }: Call, onBytes: (bytes: number) => void) {
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json')
-    throw new Problem('unsupported-media-type', `Content-Type must be application/json, not ${JSON.stringify(type)}.`);
-  const seconds = Math.min(BODY_SECONDS, service.answerTimeout);
-  const body = parseJson(await readBody(request, MAX_VOTES_BYTES, seconds, onBytes));
+  const body = await readJsonBody(request, MAX_VOTES_BYTES, service.answerTimeout, onBytes);
   if (!isObject(body)) throw new Problem('bad-request', 'The body is not a JSON object.');
   const { options = {}, network, snapshot, addresses } = body;
   if (!isObject(options)) throw badRequest([{ parameter: 'options', detail: 'must be an object' }]);

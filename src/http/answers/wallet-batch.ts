@@ -15,7 +15,7 @@ import {
 import { requireServed } from '../context/served-chains.ts';
 import type { Call } from '../context/service.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
-import { BODY_SECONDS, parseJson, readBody } from '../wire/body.ts';
+import { readJsonBody } from '../wire/body.ts';
 import { streamParts } from '../wire/stream-parts.ts';
 import { ownershipOff } from './holders.ts';
 
@@ -26,14 +26,10 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
   const { request, query, service, ask } = call;
   const { chainId, block, timestamp } = readRequest(operation, {}, query) as { readonly chainId: number } & AsOf;
   if (operation.id === 'holdersBatch' && service.tokens === undefined) throw ownershipOff();
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json')
-    throw new Problem('unsupported-media-type', `Content-Type must be application/json, not ${JSON.stringify(type)}.`);
   const caller = call.caller();
   const received = service.longLists.receive(caller);
   try {
-    const seconds = Math.min(BODY_SECONDS, service.answerTimeout);
-    const wallets = readWallets(await readBody(request, MAX_WALLETS_BYTES, seconds, received.add));
+    const wallets = readWallets(await readJsonBody(request, MAX_WALLETS_BYTES, service.answerTimeout, received.add));
     await call.count(wallets.length);
     requireServed(chainId, 'any', service.chainIds);
     const pin = () => pinIndexed(chainId, { block, timestamp }, service);
@@ -51,11 +47,10 @@ export async function answerWalletBatch(operation: WalletBatchOperation, call: C
   }
 }
 
-function readWallets(body: string): readonly string[] {
+function readWallets(body: unknown): readonly string[] {
   const refuse = (detail: string) => badRequest([{ parameter: 'wallets', detail }]);
-  const parsed = parseJson(body) as { readonly wallets?: unknown } | null | undefined;
-  if (parsed === undefined) throw new Problem('bad-request', 'The body is not JSON.');
-  const wallets = parsed?.wallets;
+  if (body === undefined) throw new Problem('bad-request', 'The body is not JSON.');
+  const wallets = (body as { readonly wallets?: unknown } | null)?.wallets;
   if (!Array.isArray(wallets) || wallets.length === 0) throw refuse('must be a list of addresses in the body');
   if (wallets.length > MAX_WALLETS) throw refuse(`must have at most ${MAX_WALLETS} addresses, not ${wallets.length}`);
   const strange = wallets.findIndex((wallet) => typeof wallet !== 'string' || wallet.length > MAX_WALLET_LENGTH);

@@ -173,7 +173,7 @@ export async function pinBlock(chainId: number, asOf: AsOf, service: Service, pi
   const { store } = service;
   const requested = pinning.chosen ? { block: pinning.chosen.block } : asOf;
   const { result, reach } = await readAsOf(store, chainId, requested, (at) => store.pin(chainId, at));
-  return { ...pinnedBy(result, reach, service, pinning), timestamp: asOf.timestamp };
+  return { ...pinnedBy(result, reach, service, pinning), chainId, timestamp: asOf.timestamp };
 }
 
 /** The same for a block that was just read. */

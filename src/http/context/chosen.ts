@@ -24,7 +24,7 @@ const OWNERS_AT_ONCE = 1000;
 
 /** Who is chosen by each owner, on the first chain on which it has chosen anything; null for itself. `onRead` is told how many grants were read. */
 export const chooseDelegates = (
-  store: Pick<Store, 'ownerGrants' | 'exclusiveGrants' | 'blockAt'>,
+  store: Pick<Store, 'ownerGrants' | 'blockAt'>,
   of: ChosenFor,
   chains: readonly ChosenAt[],
   all: readonly Address[],
@@ -35,21 +35,22 @@ export const chooseDelegates = (
     const found: (Chosen<DetailedDelegation> | null)[] = [];
     const later = await laterTime(store, pinned);
     for (const some of chunksOf(owners, OWNERS_AT_ONCE)) {
-      const asked = { chainId, at, owners: some };
-      const { grants, unsettled, read } = await store.ownerGrants({ ...asked, target: targetOf(of) });
-      const exclusive = await store.exclusiveGrants({ ...asked, classes: chosenClasses(of), time });
-      onRead(read + exclusive.read);
-      const latest = Math.max(exclusive.latest, later ?? 0);
+      const grants = await store.ownerGrants({
+        ...{ chainId, at, owners: some, time },
+        ...{ classes: chosenClasses(of), target: targetOf(of) },
+      });
+      onRead(grants.read);
+      const latest = Math.max(grants.latest, later ?? 0);
       for (const [position, owner] of some.entries()) {
         const disputed = findWalletDispute(chain, { from: owner });
         if (disputed !== null) throw disputed;
-        const own = { exclusive: exclusive.grants[position] ?? [], passing: grants[position] ?? [] };
-        const chosen = chosenDelegate(own, of, exclusive.earliest);
+        const own = { exclusive: grants.exclusive[position] ?? [], passing: grants.passing[position] ?? [] };
+        const chosen = chosenDelegate(own, of, grants.earliest);
         // Grants only stop counting as time goes by: one that counts at both ends of the range decided at every time in it.
         if (chosen?.reason === 'exclusive' && !countsAt(chosen.grant, latest)) throw timeNotKept(pinned);
         // What a revocation may have ended matters only where nothing goes before it.
         const isCertain = chosen !== null && !hasUnnamedRevocations(chosen.grant.version);
-        if (!isCertain && unsettled.has(owner)) throw unsettledRevocation(owner);
+        if (!isCertain && grants.unsettled.has(owner)) throw unsettledRevocation(owner);
         found.push(chosen);
       }
     }

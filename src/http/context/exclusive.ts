@@ -39,10 +39,10 @@ export const resolveExclusive = (
     }
     service.longLists.requirePaid(caller());
     const classes = exclusiveClasses(id, token);
-    const found = await service.store.exclusiveGrants({ chainId, at, owners, classes });
+    const found = await service.store.ownerGrants({ chainId, at, owners, classes });
     service.longLists.charge(caller(), found.read);
     const latest = Math.max(found.latest, (await laterTime(service.store, pinned)) ?? 0);
-    return found.grants.map((grants) => {
+    return found.exclusive.map((grants) => {
       const deciding = decidingGrant(grants, classes, found.earliest);
       // Grants only stop counting as time goes by: one that still counts at the end of the range decided at every time in it.
       if (deciding !== null && !countsAt(deciding, latest)) throw timeNotKept(pinned);

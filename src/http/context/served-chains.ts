@@ -34,11 +34,22 @@ export function requestedChains(
 }
 
 /** Throws a problem if the chain is not served or lacks the registry. */
-export function requireServed(chainId: number, registry: Registry, chainIds: ReadonlySet<number>): void {
+export function requireServed(
+  chainId: number,
+  registry: Registry,
+  chainIds: ReadonlySet<number>,
+  parameter = 'chainId',
+): void {
   const detail = chainIds.has(chainId) ? missingRegistry(chainId, registry) : `${chainId} is not served here`;
   if (detail === null) return;
   const served = [...chainIds].filter((id) => missingRegistry(id, registry) === null);
-  throw new Problem('unknown-chain', `chainId ${detail}.`, {
-    fields: { errors: [{ parameter: 'chainId', detail }], chainIds: served.sort((a, b) => a - b) },
+  throw new Problem('unknown-chain', `${parameter} ${detail}.`, {
+    fields: { errors: [{ parameter, detail }], chainIds: served.sort((a, b) => a - b) },
   });
+}
+
+/** The same of the chain of a token, and of those whose delegations count. */
+export function requireAllServed(chainId: number, delegations: readonly number[], chainIds: ReadonlySet<number>): void {
+  requireServed(chainId, 'any', chainIds);
+  for (const one of delegations) requireServed(one, 'any', chainIds, 'delegationChainId');
 }

@@ -60,6 +60,19 @@ export async function readBody(
   }
 }
 
+/** The body of a request that takes JSON alone; undefined if it is not JSON. Throws a problem also if it is of another type. */
+export async function readJsonBody(
+  request: Request,
+  maxBytes: number,
+  answerTimeout: number,
+  onBytes: (bytes: number) => void,
+): Promise<unknown> {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json')
+    throw new Problem('unsupported-media-type', `Content-Type must be application/json, not ${JSON.stringify(type)}.`);
+  return parseJson(await readBody(request, maxBytes, Math.min(BODY_SECONDS, answerTimeout), onBytes));
+}
+
 /** Undefined for what is not JSON. */
 export function parseJson(text: string): unknown {
   try {

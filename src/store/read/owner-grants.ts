@@ -1,77 +1,58 @@
-// Finds the last grants of many owners that pass a check, whoever they are to: of each key the last one that held at the block.
+// Finds the grants of many owners that can decide who acts for them: of each class with an expiry the last one that held at the block and
+// counts at its time, and of each key that passes a check the last one that held, whoever it is to.
 
-import { grantingKeys } from '../../registry/check.ts';
-import { type Address, type DelegationKey, KINDS } from '../../registry/delegation.ts';
-import type { Dialect, Engine, Param } from '../engine.ts';
-import { requireBlockNumber } from '../errors.ts';
+import { type AnyTarget, grantingKeys } from '../../registry/check.ts';
+import type { Address } from '../../registry/delegation.ts';
+import { countsAt } from '../../registry/exclusive.ts';
+import { neverGrants } from '../../registry/versions.ts';
+import type { Dialect, Engine } from '../engine.ts';
+import { requireBlockNumber, StoreError } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
-import {
-  decodeHex,
-  decodeNumber,
-  decodeNumberOrNull,
-  EMPTY,
-  encodeHex,
-  encodeRights,
-  encodeUint,
-} from '../rows/cells.ts';
-import { columns, namesOf, ofTable } from '../rows/columns.ts';
-import { spansBy } from '../rows/span-index.ts';
-import { arrayParams, limited, once, params } from '../rows/sql.ts';
-import type { DetailedDelegation, Store } from '../store.ts';
+import { decodeHex, decodeNumber, decodeNumberOrNull, encodeHex, encodeRights } from '../rows/cells.ts';
+import { KEY_TYPES as ALL_KEY_TYPES, encodeKeyBetween } from '../rows/key-columns.ts';
+import { encodeClass, isOfClass } from '../rows/span-index.ts';
+import { once } from '../rows/sql.ts';
+import type { OwnerGrantsQuery, Store } from '../store.ts';
 import { requireQuestion } from './check.ts';
-import { DETAILED } from './held-columns.ts';
 import { isSpan } from './key-spans.ts';
-import { POSITION } from './list-scan.ts';
-import { createLookups, readBackwards } from './read-backwards.ts';
+import { readLastGrants, selectLastGrants } from './last-grants.ts';
 import { createUnchanged } from './unchanged.ts';
 import { mayHaveEnded, unsettledBy } from './unsettled.ts';
 
-/** What a span of an owner and a key is compared with, and the position before which to read. */
-const KEY_TYPES = {
-  cold: 'bigint',
-  from_addr: 'bytea',
-  key: 'bigint',
-  version: 'smallint',
-  kind: 'smallint',
-  contract: 'bytea',
-  token_id: 'bytea',
-  rights: 'bytea',
-} as const;
-const LOOKUP = [...Object.values(KEY_TYPES), ...POSITION.map(() => 'bigint')];
-const OWN = ['first_block', 'first_log', 'until_block', 'to_addr'] as const;
-const ROW = columns('position', ...OWN, ...namesOf(DETAILED.expressions));
-const { col } = ROW;
-const decodeHeld = DETAILED.decoder(col);
+const { to_addr: _, ...KEY_TYPES } = ALL_KEY_TYPES;
+/** What a span of an owner and a key is compared with. */
+const TYPES = { cold: 'bigint', key: 'bigint', version: 'smallint', ...KEY_TYPES } as const;
 
-/**
- * Returns the last grants of a key that an owner made before a position, the last first, with those that did not hold: a read has a
- * bounded number of rows. $1 is the chain, $2 how many; what is looked up follows. In PostgreSQL, many are.
- */
-export const ownerGrantsStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
-  const names = LOOKUP.map((_, at) => `c${at}`);
-  const cells = dialect === 'sqlite' ? params(3, LOOKUP.length) : names.map((name) => `q.${name}`);
-  const compared = Object.fromEntries(Object.keys(KEY_TYPES).map((name) => [name, cells.shift()]));
-  const where = `${isSpan('s', compared)} AND s.chain + 0 = $1
-    AND (${POSITION.map((name) => `s.${name}`).join(', ')}) < (${cells.join(', ')})`;
-  const expressions = { ...ofTable('s', OWN), ...DETAILED.expressions };
-  const row = columns(...namesOf(expressions));
-  const order = POSITION.map((name) => `${name} DESC`).join(', ');
-  const scan = (half: 'open' | 'closed') =>
-    `SELECT ${row.select(expressions)} FROM ${spansBy(dialect, `${half}_last`, 's', where)}`;
-  const scans = isHead
-    ? scan('open')
-    : (['open', 'closed'] as const).map((half) => limited(dialect, scan(half), order, '$2')).join(' UNION ALL ');
-  const spans = `(${scans} ORDER BY ${order} LIMIT $2) AS s`;
-  const select = (position: string) => `SELECT ${ROW.select({ ...ofTable('s', row.names), position })} FROM`;
-  if (dialect === 'sqlite') return `${select('0')} ${spans}`;
-  return `${select('q.position - 1')} unnest(${arrayParams(LOOKUP, 3)}) WITH ORDINALITY AS q (${names.join(', ')}, position)
-    CROSS JOIN LATERAL ${spans} ORDER BY q.position, ${order}`;
-});
+/** Returns the last grants of a key that an owner made. */
+export const ownerGrantsStatement = once((dialect: Dialect['name'], isHead: boolean): string =>
+  selectLastGrants(dialect, isHead, {
+    index: 'last',
+    first: 3,
+    types: Object.values(TYPES),
+    where: (cells) =>
+      isSpan('s', Object.fromEntries(Object.keys(TYPES).map((name, at) => [name, cells[at] as string]))),
+  }),
+);
 
-interface Placed {
-  readonly delegation: DetailedDelegation;
-  readonly place: readonly [block: number, log: number];
-}
+const VERSION = 2 as const;
+/** The hash of an owner, a class, and the owner. */
+const CLASS_TYPES = ['bigint', 'bytea', 'smallint', 'bytea', 'bytea', 'bytea'];
+
+/** Returns the last grants of a class that an owner made. $3 is the least expiry that counts, without zeros at its end. */
+export const exclusiveGrantsStatement = once((dialect: Dialect['name'], isHead: boolean): string =>
+  selectLastGrants(dialect, isHead, {
+    index: 'exclusive_from',
+    first: 4,
+    types: CLASS_TYPES,
+    where: ([cold, ...cells]) => `s.cold = ${cold} AND ${isOfClass('s', cells)} AND s.from_addr = ${cells.at(-1)}`,
+    // Of a grant that has expired nothing more is looked up.
+    detail: (expression) => `CASE WHEN substr(s.rights, 28) >= $3 THEN ${expression} END`,
+  }),
+);
+
+/** The time of the newest kept block up to the block, and of the oldest from it on. Both are its own if it is kept. */
+const timeAround = (condition: string, order: string) => `CASE WHEN c.head_number = $2 THEN c.head_timestamp ELSE
+  (SELECT t.timestamp FROM block t WHERE t.chain = $1 AND t.number ${condition} $2 ORDER BY t.number ${order} LIMIT 1) END`;
 
 /** Whether a revocation of the owner $3 may have ended something that held at the block. */
 export const ownerUnsettledStatement = (dialect: Dialect['name']) =>
@@ -80,11 +61,15 @@ export const ownerUnsettledStatement = (dialect: Dialect['name']) =>
 
 export function createOwnerGrants(engine: Engine, hash: IndexHash): Store['ownerGrants'] {
   const dialect = engine.dialect.name;
-  const readRows = createLookups(engine, col.position);
   const unsettledVaults = `SELECT DISTINCT r.vault ${unsettledBy(dialect, '$2')}`;
-  const { readUnchanged } = createUnchanged(engine, {});
+  const { col: state, readUnchanged } = createUnchanged(engine, {
+    earliest: timeAround('<=', 'DESC'),
+    // The head is kept in the chain's own row.
+    latest: `COALESCE(${timeAround('>=', 'ASC')}, c.head_timestamp)`,
+  });
 
   async function findUnsettled(chainId: number, block: number, owners: readonly Address[]) {
+    if (owners.length === 0) return new Set<Address>();
     const rows = await engine.rows(unsettledVaults, [chainId, block]);
     const vaults = new Set<string>(rows.map(([vault]) => decodeHex(vault)));
     const found = new Set<Address>();
@@ -96,58 +81,58 @@ export function createOwnerGrants(engine: Engine, hash: IndexHash): Store['owner
     return found;
   }
 
-  return async ({ chainId, at: pinned, owners, target }) => {
-    requireBlockNumber(pinned.block);
-    return readUnchanged(chainId, pinned, async (isHead) => {
-      const sql = ownerGrantsStatement(dialect, isHead);
-      const lookups = owners.flatMap((owner, position) => {
-        const question = { ...target, from: owner, to: owner };
-        requireQuestion(question);
-        const [cold, from] = [hash.cold(chainId, owner), encodeHex(owner)];
-        const before = [pinned.block + 1, 0, 0, 0];
-        return grantingKeys(question).map((key) => ({
-          position,
-          key,
-          cells: [cold, from, hash.key(key), key.version, ...cellsOf(key)],
-          before,
-        }));
+  /** The lists of the grants with an expiry: of each owner one of each class. */
+  const exclusiveLists = ({ chainId, owners, classes }: OwnerGrantsQuery) =>
+    owners.flatMap((from, owner) =>
+      neverGrants(VERSION, from)
+        ? []
+        : classes.map((of) => ({
+            ...{ owner, key: { version: VERSION, kind: of.kind, from, contract: of.contract, tokenId: of.tokenId } },
+            cells: [hash.cold(chainId, from), ...encodeClass(of), encodeHex(from)],
+          })),
+    );
+
+  /** Those of the grants that pass a check: of each owner one of each key. */
+  const passingLists = ({ chainId, owners }: OwnerGrantsQuery, target: AnyTarget) =>
+    owners.flatMap((from, owner) => {
+      const question = { ...target, from, to: from };
+      requireQuestion(question);
+      const [cold, own] = [hash.cold(chainId, from), encodeHex(from)];
+      return grantingKeys(question).map((key) => ({
+        ...{ owner, key },
+        // Whoever it is to.
+        cells: [cold, hash.key(key), key.version, ...encodeKeyBetween(key, own, own).toSpliced(2, 1)],
+      }));
+    });
+
+  return async (query) => {
+    const { chainId, at: pinned, owners, target, time } = query;
+    const { block } = pinned;
+    requireBlockNumber(block);
+    return readUnchanged(chainId, pinned, async (isHead, chain) => {
+      // Before the first kept block, nothing was granted.
+      const kept = [decodeNumberOrNull(chain[state.earliest]) ?? 0, decodeNumber(chain[state.latest])] as const;
+      if (time !== undefined && (time < kept[0] || time > kept[1]))
+        throw new StoreError('unavailable', `Block ${block} of chain ${chainId} cannot have time ${time}.`);
+      const [earliest, latest] = time === undefined ? kept : [time, time];
+      const expiry = encodeRights(`0x${earliest.toString(16).padStart(10, '0')}`);
+      const asked = { block, owners: owners.length };
+      const exclusive = await readLastGrants(
+        engine,
+        exclusiveGrantsStatement(dialect, isHead),
+        [chainId, expiry],
+        { ...asked, lists: exclusiveLists(query) },
+        (rights) => countsAt({ rights }, earliest),
+      );
+      const lists = target === undefined ? [] : passingLists(query, target);
+      const passing = await readLastGrants(engine, ownerGrantsStatement(dialect, isHead), [chainId], {
+        ...asked,
+        lists,
       });
-      const { found, read } = await readBackwards(lookups, {
-        col,
-        rows: (some, limit) =>
-          readRows(
-            sql,
-            [chainId, limit],
-            some.map(({ cells, before }) => [...cells, ...before]),
-          ),
-        decode({ key }, row): Placed | null {
-          const [since, until] = [decodeNumber(row[col.since_block]), decodeNumberOrNull(row[col.until_block])];
-          if (since > pinned.block || (until !== null && until <= pinned.block)) return null;
-          return {
-            delegation: decodeHeld({ ...key, to: decodeHex(row[col.to_addr]) }, row),
-            place: [decodeNumber(row[col.first_block]), decodeNumber(row[col.first_log])],
-          };
-        },
-      });
-      const placed: Placed[][] = owners.map(() => []);
-      for (const [turn, { position }] of lookups.entries())
-        placed[position]?.push(...(found[turn] ? [found[turn]] : []));
       // A revocation that is settled meanwhile rewrites history.
-      const unsettled = await findUnsettled(chainId, pinned.block, owners);
-      return { grants: placed.map(inListOrder), unsettled, read };
+      const unsettled = await findUnsettled(chainId, block, target === undefined ? [] : owners);
+      const read = exclusive.read + passing.read;
+      return { earliest, latest, exclusive: exclusive.grants, passing: passing.grants, unsettled, read };
     });
   };
 }
-
-/** In the order of the columns. */
-const cellsOf = ({ kind, contract, tokenId, rights }: DelegationKey): Param[] => [
-  KINDS[kind].code,
-  contract === null ? EMPTY : encodeHex(contract),
-  tokenId === null ? EMPTY : encodeUint(tokenId),
-  rights === null ? EMPTY : encodeRights(rights),
-];
-
-const inListOrder = (grants: readonly Placed[]): DetailedDelegation[] =>
-  grants
-    .toSorted(({ place: [block, log] }, { place: [otherBlock, otherLog] }) => block - otherBlock || log - otherLog)
-    .map(({ delegation }) => delegation);

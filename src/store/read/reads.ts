@@ -10,7 +10,6 @@ import { createCheck, requireQuestion } from './check.ts';
 import { createCheckGathered, gather, type HeadQuestion, type HeadResult } from './check-gathered.ts';
 import { createCheckMany } from './check-many.ts';
 import { createCounterparts } from './counterparts.ts';
-import { createExclusiveGrants } from './exclusive-grants.ts';
 import { createExclusiveOwners } from './exclusive-owners.ts';
 import { createGrantCounts } from './grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from './held-columns.ts';
@@ -50,7 +49,6 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     listNow: createListNow(dialect, states, hash),
     vaults: createCounterparts(engine, hash, 'vaults'),
     delegates: createCounterparts(engine, hash, 'delegates'),
-    exclusiveGrants: createExclusiveGrants(engine, hash),
     ownerGrants: createOwnerGrants(engine, hash),
     exclusiveOwners: createExclusiveOwners(engine, hash),
     changes: createChanges(engine, hash),
