@@ -135,7 +135,7 @@ for (const engine of ENGINES) {
       expect([between.status, between.body.type, between.body.detail]).toEqual([
         503,
         '/docs#problem-not-yet-indexed',
-        expect.stringContaining('Chain 10 is indexed up to the time'),
+        expect.stringContaining('Chain 10 is indexed up to'),
       ]);
     });
 
