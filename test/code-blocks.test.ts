@@ -12,6 +12,7 @@ import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { run } from './support/packed-client.ts';
 import { findProgram } from './support/programs.ts';
+import { startRpcProxy } from './support/rpc-proxy.ts';
 import { checkTypes, isRunnable, type Program, programsOf, write } from './support/run-block.ts';
 import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
 import { runProgram } from './support/serve-process.ts';
@@ -169,7 +170,10 @@ describe('against a sandbox', () => {
 
   for (const block of here.filter(({ text }) => NPM_START.test(text))) {
     test(`${at(block)} follows the chain and answers`, async () => {
-      const providers = [sandbox.rpcUrl, sandbox.rpcUrl.replace('127.0.0.1', 'localhost')];
+      const chainId = /RPC_URL_(\d+)/.exec(block.text)?.[1] ?? '1';
+      const node = startRpcProxy(sandbox.rpcUrl);
+      node.lies = ({ method }) => (method === 'eth_chainId' ? `0x${Number(chainId).toString(16)}` : undefined);
+      const providers = [node.url, node.url.replace('127.0.0.1', 'localhost')];
       const command = block.text.replace(/https:\/\/node[\w-]*\.example(\/key)?/g, () => providers.shift() ?? '');
       const child = Bun.spawn(['bash', '-c', `exec env ${command}`], {
         cwd: ROOT,
@@ -178,7 +182,7 @@ describe('against a sandbox', () => {
           DATABASE_URL: `sqlite:${temporaryPath('start.db')}`,
           PORT: '0',
           METRICS_PORT: '0',
-          START_BLOCK_1: '0',
+          [`START_BLOCK_${chainId}`]: '0',
           ANONYMOUS_LIMIT: 'off',
         },
         stdout: 'pipe',
@@ -189,7 +193,7 @@ describe('against a sandbox', () => {
         for await (const chunk of child.stdout) log += new TextDecoder().decode(chunk);
       })();
       try {
-        const path = `/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}`;
+        const path = `/registry/v2/check/all?from=${COLD.Ada}&to=${HOT.Ada}&chainId=${chainId}`;
         await eventually('it answers yes', async () => {
           const [, own] = /"message":"listening","url":"([^"]+)"/.exec(log) ?? [];
           return own !== undefined && (await (await fetch(own + path)).text()) === 'true';
@@ -197,6 +201,7 @@ describe('against a sandbox', () => {
       } finally {
         child.kill('SIGTERM');
         await child.exited;
+        await node.stop();
       }
     });
   }

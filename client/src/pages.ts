@@ -36,7 +36,7 @@ export function requireComplete(chains: readonly ChainAnswer[]): void {
 
 /** A reader would never end if a page led to itself. */
 export function requireProgress(cursor: string | undefined, next: string | null): void {
-  if (next !== null && next === cursor) throw new InvalidResponse(200, `The page at cursor ${cursor} leads to itself`);
+  if (next !== null && next === cursor) throw new InvalidResponse(200, `Page ${cursor} leads to itself`);
 }
 
 /** Nothing is requested before it is read. All pages are as of the same blocks. */

@@ -91,7 +91,7 @@ function requireUrl(url: unknown): void {
 /** With what is behind it: the message of fetch alone is often "fetch failed". */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: unknown };
-  const behind = cause === undefined || cause === null ? '' : ` (${(cause as Error).message || String(cause)})`;
+  const behind = !cause ? '' : ` (${(cause as Error).message || String(cause)})`;
   return `${message ?? error}${behind}`;
 }
 

@@ -23,13 +23,15 @@ export async function verified(
   answer: ProvenAnswer,
 ) {
   const { number, hash, timestamp: time } = answer.block;
+  // A date has more milliseconds since 1970 than any block has seconds.
+  const before = Number(timestamp) < 1e11 ? Number(timestamp) : +new Date(timestamp ?? 0) / 1000;
   const isAsked =
     timestamp !== undefined
-      ? time <= secondsOf(timestamp)
+      ? time <= before
       : block === 'latest'
         ? time >= Date.now() / 1000 - maxAge
         : block === 'finalized' || String(block) === String(number);
-  if (!isAsked) throw new Unproven('block', `Block ${number} was not asked, or is too old`);
+  if (!isAsked) throw new Unproven('block', `Block ${number} is not as asked, or old`);
   // Loaded by those who verify.
   const { ProofError, verifyCheck } = await import('./verify.js');
   const trusted = await blockHash({ chainId, number, hash, timestamp: time });
@@ -39,6 +41,3 @@ export async function verified(
     throw cause instanceof ProofError ? new Unproven(cause.step, cause.message, { cause }) : cause;
   }
 }
-
-const secondsOf = (time: Date | number | string) =>
-  typeof time === 'object' || Number.isNaN(+time) ? +new Date(time) / 1000 : +time;
