@@ -140,7 +140,11 @@ interface LogsAsked {
   readonly topics?: Topics;
 }
 
-function resultText({ method, params = [] }: NodeQuestion, chain: Chain): string {
+const TOO_LARGE = '{"code":-32005,"message":"block range too large"}';
+const UNKNOWN = '{"code":-32601,"message":"method not found"}';
+
+/** Null for a method that the node does not have. */
+function resultText({ method, params = [] }: NodeQuestion, chain: Chain): string | null {
   const tip = tipOf(chain);
   const [first, second] = params;
   switch (method) {
@@ -167,7 +171,7 @@ function resultText({ method, params = [] }: NodeQuestion, chain: Chain): string
       return logsText(Number(fromBlock), Math.min(tip, Number(toBlock)), chain, topics);
     }
     default:
-      return 'null';
+      return null;
   }
 }
 
@@ -211,9 +215,8 @@ const server = Bun.serve({
       return new Response('Too many requests', { status: 429, headers: { 'retry-after': '1' } });
     }
     const answer = (one: NodeQuestion) => {
-      const outcome = isTooLarge(one)
-        ? '"error":{"code":-32005,"message":"block range too large"}'
-        : `"result":${resultText(one, chain)}`;
+      const result = isTooLarge(one) ? TOO_LARGE : (resultText(one, chain) ?? UNKNOWN);
+      const outcome = result === TOO_LARGE || result === UNKNOWN ? `"error":${result}` : `"result":${result}`;
       return `{"jsonrpc":"2.0","id":${JSON.stringify(one.id)},${outcome}}`;
     };
     const text = Array.isArray(body) ? `[${body.map(answer).join(',')}]` : answer(body);
