@@ -55,7 +55,7 @@ export async function readByOurs(asked: OursRead): Promise<Reading> {
   await onEnd?.();
   // Until its newest blocks are proven, a chain does not answer.
   const isProven = async () => (await store.chain(1))?.proving === false;
-  await eventually(`${name}: all is proven`, isProven, { child });
+  await eventually(`${name}: all is proven`, isProven, { seconds: 1800, child });
   await stopped(child);
   const bytes = await store.size();
   await store.close();

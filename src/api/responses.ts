@@ -266,6 +266,10 @@ export const NETWORK = s.named(
     ),
     head: s.nullable(s.object({ number: s.count, hash: s.bytes32, timestamp: s.unixSeconds })),
     finalizedBlock: s.nullable(s.count),
+    imported: s.described(
+      s.nullable(s.object({ to: s.count, confirmed: s.number })),
+      'History up to `to` came from an archive, of which this share is confirmed by providers of the chain. Null if all is.',
+    ),
     confirmedBlock: s.nullable(s.described(s.count, 'A second provider confirmed the history up to this block.')),
     proofs: s.described(
       PROOFS,

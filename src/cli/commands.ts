@@ -13,6 +13,7 @@ import { health, networks } from './health.ts';
 import { holders } from './holders.ts';
 import { keys } from './keys.ts';
 import { delegates, history, list, vaults } from './lists.ts';
+import { mirror } from './mirror.ts';
 import { writeOut } from './output.ts';
 import { api, follow, mcp, migrate, sandbox, serve } from './services.ts';
 import { verify } from './verify.ts';
@@ -67,6 +68,7 @@ export const COMMANDS: readonly Command[] = [
   backup,
   exportCommand,
   importCommand,
+  mirror,
   completion,
 ];
 

@@ -8,6 +8,8 @@ import { type Environment, integer, type Kind, type ReportFault } from './variab
 export interface ChainConfig {
   /** Can contain secrets: never log or show them. */
   readonly rpcUrls: readonly string[];
+  /** Of an archive service; can contain secrets too. */
+  readonly historyUrl?: string;
   readonly startBlock?: number;
   readonly finality?: Finality;
   readonly pollMs?: number;
@@ -15,6 +17,11 @@ export interface ChainConfig {
 
 export const CHAIN_VARIABLES = [
   ['RPC_URL_<chainId>', 'not followed', "the chain's providers: one URL, or several separated by commas"],
+  [
+    'HISTORY_URL_<chainId>',
+    'none',
+    'an archive service to read old history from, while it is faster than the providers',
+  ],
   ['START_BLOCK_<chainId>', 'registry deployment', 'first block to index'],
   ['FINALITY_<chainId>', "the network's", 'when a block is final: tag, 64 blocks, or 900 seconds'],
   ['POLL_INTERVAL_<chainId>', 'block time', 'milliseconds between polls'],
@@ -28,6 +35,10 @@ const URLS: Kind<readonly string[]> = {
     const urls = text.split(',').map((url) => url.trim());
     return urls.every((url) => /^https?:\/\/.+/.test(url) && URL.canParse(url)) ? urls : undefined;
   },
+};
+const HISTORY_URL: Kind<string> = {
+  rule: 'an http(s) URL without a query',
+  read: (text) => (/^https?:\/\/[^?#]+$/.test(text) && URL.canParse(text) ? text : undefined),
 };
 const FINALITY: Kind<Finality> = {
   rule: 'tag, <n> blocks or <n> seconds, with n from 0 to 999999999',
@@ -77,6 +88,7 @@ function checkNetworks(environment: Environment, fault: ReportFault): ReadonlySe
 /** By what the names of the variables begin with. */
 const SETTINGS = [
   ['RPC_URL_', 'rpcUrls', 'https://node.example/key', URLS],
+  ['HISTORY_URL_', 'historyUrl', 'https://archive.example/datasets/ethereum-mainnet', HISTORY_URL],
   ['START_BLOCK_', 'startBlock', '18150000', integer(0, Number.MAX_SAFE_INTEGER)],
   ['FINALITY_', 'finality', '64 blocks', FINALITY],
   ['POLL_INTERVAL_', 'pollMs', '12000', integer(100, 3_600_000)],

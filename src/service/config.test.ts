@@ -42,6 +42,8 @@ test('an empty environment gives the defaults', () => {
     webhooks: true,
     webhookNetworks: expect.anything(),
     ownership: false,
+    trustsImports: true,
+    publishesArchives: false,
     provesAnswers: false,
     mcp: false,
     chains: new Map(),

@@ -67,6 +67,16 @@ const SERVICE_VARIABLES = [
     'networks that webhooks may deliver to although they are not public: 10.20.0.0/16, loopback, private, link-local',
   ],
   ['OWNERSHIP', 'off', "whether /registry/any/holders reads who owns tokens from the chains' providers: on or off"],
+  [
+    'IMPORT_TRUST',
+    'all',
+    'what is answered of an imported chain before its providers have confirmed all of the import: all or none',
+  ],
+  [
+    'ARCHIVE',
+    'off',
+    'whether archives of the served chains are published at /archive, for imports and mirrors: on or off',
+  ],
   ['PROOFS', 'off', "whether checks can be proven (proof=true) by the chains' providers: on or off"],
   ['MCP', 'off', 'whether language models can ask over the Model Context Protocol at /mcp: on or off'],
   ['IDLE_TIMEOUT', '30', 'seconds before an idle connection is closed, 8 to 255'],
@@ -109,6 +119,11 @@ const LIMIT: v.Kind<Limit | null> = {
   rule: `off or ${LIMIT_RULE}`,
   example: '25/10s',
   read: (text) => (text === 'off' ? null : (parseLimit(text) ?? undefined)),
+};
+const TRUST: v.Kind<boolean> = {
+  rule: 'all or none',
+  example: 'none',
+  read: (text) => (text === 'all' ? true : text === 'none' ? false : undefined),
 };
 const PROXIES: v.Kind<TrustedProxies> = {
   rule: 'a comma-separated list of CIDR networks',
@@ -163,6 +178,8 @@ export function readConfig(environment: v.Environment) {
     webhooks: read('WEBHOOKS', v.onOff),
     webhookNetworks: read('WEBHOOK_NETWORKS', WEBHOOK_TARGETS),
     ownership: read('OWNERSHIP', v.onOff),
+    trustsImports: read('IMPORT_TRUST', TRUST),
+    publishesArchives: read('ARCHIVE', v.onOff),
     provesAnswers: read('PROOFS', v.onOff),
     mcp: read('MCP', v.onOff),
     // Seconds. Bun stores the timeout in one byte and rounds to 4 seconds: less than 8 could mean none.

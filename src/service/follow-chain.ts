@@ -6,6 +6,7 @@ import type { FollowerEvent } from '../chain/compare/context.ts';
 import { type Auditor, createAuditor, runAuditor } from '../chain/follow/auditor.ts';
 import { createFollower, type Follower } from '../chain/follow/follower.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import { createHistorySource } from '../chain/follow/history-source.ts';
 import { holdLease } from '../chain/follow/lease.ts';
 import { runFollower } from '../chain/follow/run-follower.ts';
 import { troubleOf } from '../chain/rpc/errors.ts';
@@ -21,7 +22,7 @@ import { createProgressRate } from './progress.ts';
 export type FollowedChain = ReturnType<typeof followChain>;
 
 /** Events that are no trouble. */
-const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', 'proofs']);
+const INFO = new Set<FollowerEvent['type']>(['resumed', 'reorg', 'undisputed', 'proofs', 'import-confirmed']);
 
 export function followChain(network: Network, chain: ChainConfig, store: Store, log: Log, signal: AbortSignal) {
   const { chainId } = network;
@@ -48,6 +49,9 @@ export function followChain(network: Network, chain: ChainConfig, store: Store, 
     },
     onRecovery: providerLog.recovered,
   });
+  const { historyUrl } = chain;
+  const ticks = () => performance.now();
+  const history = historyUrl === undefined ? null : createHistorySource(historyUrl, network, ticks);
   const startFollower = () =>
     createFollower({
       network,
@@ -55,6 +59,7 @@ export function followChain(network: Network, chain: ChainConfig, store: Store, 
       providers,
       now: Date.now,
       ...(chain.finality === undefined ? {} : { finality: chain.finality }),
+      ...(history === null ? {} : { history }),
       ...(chain.startBlock === undefined ? {} : { firstBlock: chain.startBlock }),
       onEvent(event) {
         events[event.type] = (events[event.type] ?? 0) + 1;

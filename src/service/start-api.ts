@@ -28,6 +28,7 @@ import { createSender, TIMEOUT_MS } from '../webhooks/send.ts';
 import { createWebhookSource } from '../webhooks/source.ts';
 import type { TargetRules } from '../webhooks/target.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
+import { publishArchives } from './archives.ts';
 import type { Config } from './config.ts';
 import { createFreshness } from './freshness.ts';
 import { createLimits, type GroupWindows } from './limits.ts';
@@ -150,6 +151,8 @@ export async function startApi(options: ApiOptions) {
     nodes,
     onRead: (outcome) => metrics.count('delegations_proof_reads_total', outcome),
   });
+  const archives = config.publishesArchives ? publishArchives(primary.id, config.databaseUrl, onError) : null;
+  if (archives !== null) started.defer(() => archives.stop());
   const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
   const onWebhookChange = ({ type, ...change }: WebhookChange) =>
     log('info', `webhook ${type}`, { ...change, by: 'wallet' });
@@ -192,6 +195,7 @@ export async function startApi(options: ApiOptions) {
     ...(config.selfServiceKeys ? { developers } : {}),
     ...(config.ownership ? { tokens } : {}),
     ...(config.provesAnswers ? { proofs } : {}),
+    ...(archives === null ? {} : { archives }),
     ...(mcp === null ? {} : { mcp }),
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),

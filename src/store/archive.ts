@@ -1,4 +1,5 @@
-// An archive of a chain's finalized history: lines of JSON with a head, a block per line, and an end with a checksum.
+// An archive of a chain's finalized history: lines of JSON with a head, a block per line, and an end with a checksum. It ends at a block
+// with logs, and has nothing that depends on who read it, so that the same blocks make the same bytes.
 
 import { createHash } from 'node:crypto';
 import { parseNetwork } from '../registry/custom-network.ts';
@@ -12,7 +13,7 @@ export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
 
-interface ArchiveHead {
+export interface ArchiveHead {
   readonly format: 'delegations-index';
   readonly version: 2;
   readonly chainId: number;
@@ -63,8 +64,8 @@ const networkOf = ({ chainId, network }: ArchiveHead): Network | undefined =>
 
 const parseBigint = (text: unknown) => (text === null || text === undefined ? null : BigInt(text as string));
 
-/** Restores the bigints of a parsed block. */
-function decodeArchivedBlock(block: BlockInput): BlockInput {
+/** Restores the bigints of a parsed block. What an archive says of its own blocks counts as a claim: its times, and that they are proven. */
+function decodeArchivedBlock({ number, hash, timestamp, logs, settlements }: BlockInput): BlockInput {
   const decodeKey = <K extends { tokenId: unknown }>(key: K) => ({ ...key, tokenId: parseBigint(key.tokenId) });
   const decodeEvent = (event: RegistryEvent): RegistryEvent => {
     if (event.type === 'granted') {
@@ -73,17 +74,22 @@ function decodeArchivedBlock(block: BlockInput): BlockInput {
     }
     return event.type === 'ended' ? { ...event, delegation: decodeKey(event.delegation) } : event;
   };
-  return { ...block, logs: block.logs.map((log) => ({ ...log, event: decodeEvent(log.event) })) };
+  const decoded = logs.map((log) => ({ ...log, event: decodeEvent(log.event) }));
+  return { number, hash, timestamp, timeFrom: 'log', logs: decoded, ...(settlements && { settlements }) };
 }
 
 const PAGE_LOGS = 5000;
 
-/** Exports everything up to the chain's newest finalized block. */
-export async function* archiveLines(store: Store, chainId: number): AsyncGenerator<string, ArchiveEnd> {
+/** Exports everything up to the newest finalized block with logs; without any, up to the newest finalized block. */
+export async function* archiveLines(
+  store: Store,
+  chainId: number,
+  onProgress: (logs: number) => void = () => {},
+): AsyncGenerator<string, ArchiveEnd> {
   const state = await store.chain(chainId);
-  const [last] =
-    state?.verified == null ? [] : await store.blocks(chainId, { from: state.verified, to: state.verified });
-  if (state === null || last === undefined)
+  const verified = state?.verified ?? -1;
+  const last = (await store.newestWithLogs(chainId, verified)) ?? (await store.newestBlock(chainId, verified));
+  if (state === null || last === null)
     throw new ArchiveError(`Chain ${chainId} has no finalized blocks in this store yet.`);
   const hash = createHash('sha256');
   let [blocks, logs] = [0, 0];
@@ -97,9 +103,10 @@ export async function* archiveLines(store: Store, chainId: number): AsyncGenerat
   const head: ArchiveHead = network === null ? known : { ...known, network };
   yield hashed(head);
   for await (const records of logsByBlock(store, chainId, firstBlock, last.number)) {
-    yield hashed(await toBlock(store, chainId, records, last.number));
+    yield hashed(await toBlock(store, chainId, records));
     blocks++;
     logs += records.length;
+    onProgress(logs);
   }
   const end: ArchiveEnd = { end: true, blocks, logs, sha256: hash.digest('hex') };
   yield encodeLine(end);
@@ -121,15 +128,15 @@ async function* logsByBlock(store: Store, chainId: number, from: number, to: num
   }
 }
 
-/** A block with its settled revocations. A settlement by the state of a block that is not exported is left out. */
-async function toBlock(store: Store, chainId: number, records: readonly LogRecord[], lastBlock: number) {
+/** A block with the revocations that its own state has settled: a later state shows less, and not the same to everyone. */
+async function toBlock(store: Store, chainId: number, records: readonly LogRecord[]) {
   const { block } = records[0] as LogRecord;
   const { number } = block;
   const vaults = new Set<Address>();
   for (const { event, revoked } of records) if (event.type === 'unknownRevoked' && !revoked) vaults.add(event.from);
   const found = vaults.size === 0 ? [] : await store.revocations(chainId, { from: number, to: number });
   const settlements = found.flatMap(({ vault, block: { hash }, ended, readAt }): Settlement[] =>
-    readAt === null || readAt > lastBlock || !vaults.has(vault)
+    readAt !== number || !vaults.has(vault)
       ? []
       : [{ vault, block: { number, hash }, readAt, pairs: ended, complete: true }],
   );
@@ -184,6 +191,7 @@ export async function importArchive(
   let state = await store.report(chainId, epoch, {
     partial,
     halt: { code: 'import-unfinished', since: Math.floor(Date.now() / 1000) },
+    imported: { to: last.number, comparedFrom: last.number + 1, isCounted: partial },
   });
   const resumedAt = state.head;
   /** The archive has the block at which the import was interrupted. */

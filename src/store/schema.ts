@@ -5,6 +5,7 @@ import { StoreError } from './errors.ts';
 import { fillIdentity } from './index-hash.ts';
 import { migrateTables, type OnMigration, rejectNewer, type Schema, schemaVersion } from './migrate.ts';
 import { createSpanIndexes } from './rows/span-index.ts';
+import { VIEWS } from './views.ts';
 
 /**
  * - chain: the state of each chain's index, and its newest writer; `network` is its text if it is not in the table (custom-network.ts)
@@ -28,7 +29,7 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
     head_number ${integer}, head_hash ${bytes}, head_timestamp ${integer}, verified ${integer},
     confirmed_at ${integer}, agreed_block ${integer}, tip ${integer}, halt TEXT, disputes TEXT,
     partial ${small} NOT NULL DEFAULT 0, proving ${small} NOT NULL DEFAULT 0, provable ${small},
-    revision ${integer} NOT NULL, commits ${integer} NOT NULL, stamp ${integer} NOT NULL, network TEXT)`,
+    revision ${integer} NOT NULL, commits ${integer} NOT NULL, stamp ${integer} NOT NULL, network TEXT, imported TEXT)`,
   `CREATE TABLE revision (
     chain ${integer} NOT NULL, revision ${integer} NOT NULL, stamp ${integer} NOT NULL, head ${integer} NOT NULL,
     PRIMARY KEY (chain, revision))${clustered}`,
@@ -72,6 +73,7 @@ const first = ({ name, integer, small, bytes, clustered }: Dialect) => [
   `CREATE TABLE lease (
     chain ${integer} PRIMARY KEY, holder TEXT NOT NULL, expires_at ${integer} NOT NULL)`,
   `CREATE TABLE identity (id ${bytes} NOT NULL, secret ${bytes} NOT NULL)`,
+  ...(name === 'postgres' ? VIEWS : []),
 ];
 
 /** In order. A migration that has shipped is never changed. */

@@ -49,11 +49,25 @@ export interface ChainState {
   readonly disputes: readonly Dispute[];
   /** The network whose registries are indexed, if it is not in the table: see registry/custom-network.ts. */
   readonly network: string | null;
+  /** What another index wrote, until it is compared with the chain's own providers. */
+  readonly imported: Imported | null;
+}
+
+/** History that came from an archive: nobody has read it from this chain's providers yet. */
+export interface Imported {
+  readonly to: number;
+  /** The blocks from here to `to` were compared. */
+  readonly comparedFrom: number;
+  /** The lengths of all lists of the registry were compared too. */
+  readonly isCounted: boolean;
 }
 
 /** What a writer knows about the chain, apart from delegations. */
 export type Report = Partial<
-  Pick<ChainState, 'confirmedAt' | 'tip' | 'halt' | 'agreedBlock' | 'partial' | 'disputes' | 'proving' | 'provable'>
+  Pick<
+    ChainState,
+    'confirmedAt' | 'tip' | 'halt' | 'agreedBlock' | 'partial' | 'disputes' | 'proving' | 'provable' | 'imported'
+  >
 >;
 
 export interface LogInput {
@@ -299,6 +313,11 @@ export interface HistoryEntry extends DetailedDelegation {
   readonly until: (LogPosition & Origin) | null;
 }
 
+export interface GrantOfChain extends HistoryEntry {
+  /** False while it is not known whether a v1 revocation ended it. */
+  readonly isSettled: boolean;
+}
+
 export interface HistoryPage {
   readonly entries: readonly HistoryEntry[];
   /** Continue after this grant; null at the end. */
@@ -453,10 +472,14 @@ export interface PrimaryOnly {
 
   /** The newest kept block at or below a number. */
   newestBlock(chainId: number, atMost: number): Promise<BlockRef | null>;
+  /** The newest block with logs at or below a number. */
+  newestWithLogs(chainId: number, atMost: number): Promise<BlockRef | null>;
   /** The kept blocks of a range in order, both ends included. */
   blocks(chainId: number, range: { from: number; to: number }): Promise<BlockRef[]>;
   /** One page of the logs of a range of blocks in order, both ends included. */
   logs(chainId: number, range: { from: number; to: number; after?: LogPosition; limit: number }): Promise<LogRecord[]>;
+  /** One page of every grant of a chain, in the order of its logs, as of a block. */
+  grants(chainId: number, to: number, after: LogPosition | null, limit: number): Promise<readonly GrantOfChain[]>;
   /** Wallets with a v1 revocation that is not settled, ordered by address, after the given one. */
   unsettledVaults(chainId: number, after: Address | null, limit: number): Promise<Address[]>;
   /** The v1 revocations of a range of blocks whose delegate is in neither the log nor the transaction's input. */

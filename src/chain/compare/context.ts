@@ -21,6 +21,8 @@ export type FollowerEvent =
   | { readonly type: 'resumed' }
   | { readonly type: 'disputed'; readonly vaults: readonly string[] }
   | { readonly type: 'undisputed'; readonly left: number }
+  | { readonly type: 'history-failed'; readonly reason: string }
+  | { readonly type: 'import-confirmed'; readonly block: number }
   | { readonly type: 'proofs'; readonly mode: 'proven' | 'compared' }
   | { readonly type: 'unread'; readonly vault: string; readonly block: number; readonly reason: string };
 

@@ -82,17 +82,20 @@ export function createAuditor(
   return {
     /** Audits what is due. True if there is more to do without a pause. */
     async run(): Promise<boolean> {
-      const { firstBlock = 0, verified = null, agreedBlock: confirmed = null } = follower.state ?? {};
+      const { firstBlock = 0, verified = null, agreedBlock: confirmed = null, imported = null } = follower.state ?? {};
       if (contradicted.length > 0) {
         const asked = contradicted;
         await follower.auditAnswers(asked, [], 'head');
         contradicted = contradicted.slice(asked.length);
       }
       if (verified === null || follower.isBusy) return false;
+      // An import is compared before anything else, at the speed that one provider allows.
+      const compared = imported === null ? null : await follower.auditImported();
+      done.audited += compared ?? 0;
       // The first pass follows the backfill as fast as a second provider allows. Later passes compare one range at a time.
       const next = (confirmed ?? firstBlock - 1) + 1;
-      const isFirstPass = hasSecondProvider && next <= verified;
-      let hasMore = false;
+      const isFirstPass = imported === null && hasSecondProvider && next <= verified;
+      let hasMore = compared !== null;
       if (isFirstPass || now() - logsAt >= LOGS_EVERY_MS) {
         logsAt = now();
         if (isFirstPass) from = next;
@@ -104,9 +107,13 @@ export function createAuditor(
         answersAt = now();
         await compareAnswers(firstBlock, verified);
       }
-      if (now() - lengthsAt >= LENGTHS_EVERY_MS) {
+      const isCounting = imported !== null && !imported.isCounted;
+      if (isCounting || now() - lengthsAt >= LENGTHS_EVERY_MS) {
         lengthsAt = now();
-        done.counted += (await follower.auditLengths(random))?.compared ?? 0;
+        // The wallets of an import are all compared, from the first one on.
+        const result = await follower.auditLengths(isCounting ? () => 0 : random);
+        done.counted += result?.compared ?? 0;
+        hasMore ||= isCounting && result !== null;
       }
       if (now() >= proveAt) {
         // Between two rounds of all history, blocks that could not be proven wait.

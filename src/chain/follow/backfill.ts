@@ -1,17 +1,20 @@
 // Reads ranges of blocks while the index is far behind the head. Old history counts as verified when it is read, and is proven later.
 // Newer blocks are read again with the window first, and proven before they are served.
 
+import type { Bytes32 } from '../../registry/delegation.ts';
 import type { BlockInput } from '../../store/store.ts';
 import { fetchHeader, findAgreedBlock, findOther, MAX_DIFFERENCES, requireBlock } from '../compare/agreed-block.ts';
 import type { Context } from '../compare/context.ts';
 import { decideLogs } from '../compare/decide-logs.ts';
 import { fetchReports, findDiffering, onlyComparable, type ProviderLogs } from '../compare/provider-logs.ts';
 import { resolveBlocks } from '../compare/resolve-blocks.ts';
-import { Inconsistent } from '../rpc/errors.ts';
+import { Inconsistent, isProviderFault } from '../rpc/errors.ts';
+import { HistoryFault } from '../rpc/history-service.ts';
 import type { Header, Node } from '../rpc/node.ts';
 import type { Provider, TickProviders } from '../rpc/provider-pool.ts';
 import { type BlockLogs, groupLogs } from '../rpc/registry-logs.ts';
 import type { Ancestor, BlockRange, Commit } from './commit.ts';
+import type { HistorySource } from './history-source.ts';
 import { createGarbageCollector, type HistoryPart, readHistory } from './read-history.ts';
 import { finalizedNumber, MIN_FINALIZED_AGE_SECONDS } from './window.ts';
 
@@ -29,6 +32,7 @@ export function createBackfill(
   context: Context,
   commit: Commit,
   proveStored: (providers: TickProviders, to: Ancestor) => Promise<boolean>,
+  source: HistorySource | null,
 ) {
   const { network, finality, ticks } = context;
 
@@ -48,16 +52,49 @@ export function createBackfill(
   async function readOld(providers: TickProviders, tip: Header, ancestor: Ancestor, last: number): Promise<void> {
     const { node, scanner } = providers[0].history;
     let before = ancestor;
-    const onPart = async ({ from, to, logs }: HistoryPart) => {
+    const onPart = async ({ from, to, logs }: HistoryPart, hash?: Bytes32) => {
       const end = await fetchHeader(context, node, to);
+      if (hash !== undefined && end.hash !== hash) throw new Inconsistent(`block ${to} has another hash at the node`);
       const isOldEnough =
         end.timestamp <= tip.timestamp - MIN_FINALIZED_AGE_SECONDS &&
         (await findOther(providers.slice(1), end)) === null;
       await commit(await toRange(node, from, end, groupLogs(logs), true), before, isOldEnough);
       before = end;
     };
-    const deadline = ticks() + TICK_MS;
-    await readHistory(scanner, { from: ancestor.number + 1, to: last, deadline, ticks, onPart });
+    const range = { from: ancestor.number + 1, to: last };
+    const began = ticks();
+    const { source: who, ms } = source?.next(TICK_MS) ?? { source: 'node', ms: TICK_MS };
+    const deadline = began + ms;
+    try {
+      if (who === 'node') await readHistory(scanner, { ...range, deadline, ticks, onPart });
+      else await readServed(range, deadline, onPart);
+      source?.measured(who, before.number - ancestor.number, ticks() - began);
+    } catch (error) {
+      if (who === 'node' || !(error instanceof HistoryFault || isProviderFault(error))) throw error;
+      source?.failed();
+      context.onEvent({ type: 'history-failed', reason: (error as Error).message });
+    }
+  }
+
+  /** What a service says is like an import: its blocks are on the chain, but their logs are only claimed. */
+  async function readServed(
+    { from, to }: Pick<HistoryPart, 'from' | 'to'>,
+    deadline: number,
+    onPart: (part: HistoryPart, hash: Bytes32) => Promise<void>,
+  ): Promise<void> {
+    const stop = new AbortController();
+    const parts = (source as HistorySource).read(from, to, stop.signal);
+    try {
+      for await (const { hash, ...part } of parts) {
+        await context.report({
+          imported: { to: part.to, comparedFrom: part.to + 1, isCounted: context.state?.partial ?? false },
+        });
+        await onPart(part, hash);
+        if (ticks() > deadline) return;
+      }
+    } finally {
+      stop.abort();
+    }
   }
 
   async function readNew(providers: TickProviders, ancestor: Ancestor, last: number, mustProve: boolean) {

@@ -2,7 +2,7 @@
 
 import type { Question } from '../../registry/check.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { ChainState } from '../../store/store.ts';
+import type { ChainState, Imported } from '../../store/store.ts';
 import { createDisputes } from '../audit/disputes.ts';
 import type { WalletList } from '../audit/registry-answers.ts';
 import { fetchHeader } from '../compare/agreed-block.ts';
@@ -16,6 +16,7 @@ import { createCommit } from './commit.ts';
 import { createFinalityViolation } from './finality-violation.ts';
 import { findFirstBlock } from './first-block.ts';
 import { createHeadCheck } from './head-check.ts';
+import type { HistorySource } from './history-source.ts';
 import { createLagMeter } from './lag-meter.ts';
 import { createLive, type Evidence, LIVE_BLOCKS } from './live.ts';
 import { createProver } from './prove-stored.ts';
@@ -27,6 +28,8 @@ export interface FollowerOptions
   readonly providers: ProviderPool;
   /** The operator's first block. Otherwise the network's, or the block at which the registry was deployed. */
   readonly firstBlock?: number;
+  /** An archive service that old history may be read from. */
+  readonly history?: HistorySource;
 }
 
 export type Follower = ReturnType<typeof createFollower>;
@@ -71,7 +74,7 @@ export function createFollower(options: FollowerOptions) {
     evidence[by]++;
   });
   const prover = createProver(context);
-  const backfill = createBackfill(context, commit, prover.proveNew);
+  const backfill = createBackfill(context, commit, prover.proveNew, options.history ?? null);
   const window = createWindow(context, revocations);
   const measureLag = createLagMeter();
 
@@ -120,6 +123,10 @@ export function createFollower(options: FollowerOptions) {
     if (halt !== null) context.reportHalt(halt);
   }
 
+  /** Blocks per `eth_getLogs` call, at present. */
+  const rangeSize = () =>
+    Math.min(...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()]));
+
   /** Compares finalized blocks with all providers and repairs the index. Null if the chain is halted, or none is verified yet. */
   async function audit(from: number, to: number): Promise<Comparison | null> {
     const anchor = await context.verifiedBlock();
@@ -134,6 +141,34 @@ export function createFollower(options: FollowerOptions) {
     const isConfirmed = result.providers > 1 && result.isComplete;
     if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ agreedBlock: high });
     return result;
+  }
+
+  /**
+   * Compares the newest blocks of an import that were not compared yet, and reads its v1 revocations there again: nobody knows who
+   * settled them. Returns how many blocks; null if none can be compared now.
+   */
+  async function auditImported(): Promise<number | null> {
+    const { imported = null, firstBlock = 0 } = context.state ?? {};
+    // What a backfill still adds would be compared again.
+    const isBehind = latest === null || latest - (context.state?.head?.number ?? 0) > LIVE_BLOCKS;
+    if (imported === null || isBehind || imported.comparedFrom <= firstBlock) return null;
+    const to = imported.comparedFrom - 1;
+    const from = Math.max(firstBlock, imported.comparedFrom - rangeSize());
+    const result = await audit(from, to);
+    if (result === null || result.providers === 0) return null;
+    if (!result.isComplete) return 0;
+    await revocations.readAgain(from, to);
+    await reportImported({ comparedFrom: from });
+    return to - from + 1;
+  }
+
+  /** Nothing is left of an import that is compared and counted: it is history like any other. */
+  async function reportImported(news: Partial<Imported>): Promise<void> {
+    if (context.state?.imported == null) return;
+    const imported = { ...context.state.imported, ...news };
+    const isDone = imported.comparedFrom <= context.state.firstBlock && imported.isCounted;
+    await context.report({ imported: isDone ? null : imported });
+    if (isDone) onEvent({ type: 'import-confirmed', block: imported.to });
   }
 
   /** Before the tick, so that failing providers do not hide the lag that they cause. */
@@ -173,6 +208,7 @@ export function createFollower(options: FollowerOptions) {
       return { more: await withProvider(tick) };
     },
     audit,
+    auditImported,
     /** Compares our answers with the registry's. Null if there is no such block. Wallets that differ are refused. */
     auditAnswers: async (
       questions: readonly Question[],
@@ -183,10 +219,12 @@ export function createFollower(options: FollowerOptions) {
         ? null
         : withProvider((providers) => disputes.compare(providers, questions, lists, at)),
     /** Compares the lengths of some lists with the registry's. Null if they are not known. `random` says where the first round begins. */
-    auditLengths: async (random = () => 0) =>
-      context.state === null || context.state.halt !== null
-        ? null
-        : withProvider((providers) => disputes.compareLengths(providers, random)),
+    auditLengths: async (random = () => 0) => {
+      if (context.state === null || context.state.halt !== null) return null;
+      const result = await withProvider((providers) => disputes.compareLengths(providers, random));
+      if (result?.isEnd) await reportImported({ isCounted: true });
+      return result;
+    },
     /** Proves some finalized blocks with logs, newest first. True if there are more. */
     prove: () => withProvider(prover.proveOld),
     prioritize: revocations.prioritize,
@@ -195,9 +233,7 @@ export function createFollower(options: FollowerOptions) {
       const head = context.state?.head?.number ?? 0;
       return pool.all.length === 1 && latest !== null && latest - head > LIVE_BLOCKS;
     },
-    /** Blocks per `eth_getLogs` call, at present. */
-    rangeSize: () =>
-      Math.min(...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()])),
+    rangeSize,
     get state(): ChainState | null {
       return context.state;
     },

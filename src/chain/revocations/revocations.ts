@@ -155,7 +155,17 @@ export function createRevocations(context: Context) {
     await settle(providers);
   }
 
-  return { settle, verify, prioritize: queue.prioritize, wake: queue.wake };
+  /** Discards what is known about the revocations of a range. */
+  async function readAgain(from: number, to: number): Promise<void> {
+    if (network.registries[1] === undefined) return;
+    for (const { vault, block } of await store.revocations(chainId, { from, to })) {
+      await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, block.number));
+      queue.clearBackoff(vault);
+    }
+    queue.wake();
+  }
+
+  return { settle, verify, readAgain, prioritize: queue.prioritize, wake: queue.wake };
 }
 
 /** Wallets read from the store in one tick. The next tick reads the next page. */

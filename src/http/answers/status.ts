@@ -14,11 +14,11 @@ import { StoreError } from '../../store/errors.ts';
 import { describeHalt } from '../../store/halt.ts';
 import { LAG_KEPT_SECONDS, LAG_STEP_SECONDS, type LagSample } from '../../store/lag.ts';
 import type { ChainState, Store } from '../../store/store.ts';
-import { clockBehind, lagOf } from '../context/freshness.ts';
+import { clockBehind, confirmedShare, lagOf } from '../context/freshness.ts';
 import type { Service } from '../context/service.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 
-type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox'>;
+type Chains = Pick<Service, 'store' | 'chainIds' | 'now' | 'maxLag' | 'sightings' | 'sandbox' | 'trustsImports'>;
 
 export type ChainStatus = Awaited<ReturnType<typeof chainStatuses>>[number];
 
@@ -32,7 +32,8 @@ export async function chainStatuses(service: Chains) {
     // 0 while the machine's clock can be right.
     const clockBehindSeconds = clockBehind(state, now, service);
     const isCurrent = clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
-    const ready = state.halt === null && !state.proving && isCurrent;
+    const isKnown = !state.proving && (state.imported === null || service.trustsImports !== false);
+    const ready = state.halt === null && isKnown && isCurrent;
     return { state, lagSeconds, clockBehindSeconds, ready };
   });
 }
@@ -60,6 +61,7 @@ async function networkRecords(service: Service) {
         partial: chain?.state.partial ?? null,
         head: chain?.state.head ?? null,
         finalizedBlock: chain?.state.verified ?? null,
+        imported: importedOf(chain?.state),
         confirmedBlock: chain?.state.agreedBlock ?? null,
         proofs: proofsOf(chain?.state, unproven.get(chainId), statuses.get(chainId)),
         disputedWallets: new Set(chain?.state.disputes.map(({ vault }) => vault)).size,
@@ -78,6 +80,9 @@ function registryAddress(network: Network | undefined, version: Version): string
   const address = network?.registries[version];
   return address === undefined ? null : checksummed(address);
 }
+
+const importedOf = (state?: ChainState) =>
+  state?.imported ? { to: state.imported.to, confirmed: confirmedShare(state, state.imported) } : null;
 
 function proofsOf(state?: ChainState, newestUnproven?: number, status?: FollowerStatus) {
   const { bloom = 0, receipts = 0, compared = 0 } = status?.evidence ?? {};

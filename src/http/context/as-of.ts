@@ -8,7 +8,7 @@ import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { describeHalt, findDispute } from '../../store/halt.ts';
 import type { AnswerBlock, ChainState, ChosenBlock, Pinned, Store } from '../../store/store.ts';
-import { clockAhead, clockBehind, lagOf } from './freshness.ts';
+import { clockAhead, clockBehind, confirmedShare, lagOf } from './freshness.ts';
 import type { Service } from './service.ts';
 
 /** The requested point in time. */
@@ -103,12 +103,18 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
   requireSameRegistries(state);
   const disputed = about ? findWalletDispute(state, about) : null;
   if (disputed !== null) throw disputed;
-  const { head, verified, chainId, halt, tip, firstBlock } = state;
+  const { head, verified, chainId, halt, tip, firstBlock, imported } = state;
   if (halt !== null) {
     const { cause } = describeHalt(chainId, halt);
     const fields = { chainId, code: halt.code, since: halt.since };
     throw new Problem('chain-halted', `Chain ${chainId} is halted: ${cause}`, { retryAfter: 60, fields });
   }
+  if (imported !== null && service.trustsImports === false)
+    throw new Problem(
+      'chain-not-ready',
+      `Chain ${chainId} was imported, and is answered when all of it is confirmed: ${Math.floor(100 * confirmedShare(state, imported))} %.`,
+      { retryAfter: 10, fields: { chainId } },
+    );
   if (head === null || (verified !== null && reach <= verified)) return;
   const behind = clockBehind(state, now, service);
   const age = lagOf(state, now, service);

@@ -2,7 +2,7 @@
 // process last saw the chain move, as the wall clock may be set wrong. The larger lag counts.
 
 import { ageOf, newestTime } from '../../chain/follow/lag-meter.ts';
-import type { ChainState } from '../../store/store.ts';
+import type { ChainState, Imported } from '../../store/store.ts';
 
 /** The largest lag in seconds at which a chain is answered. */
 export type MaxLag = (chainId: number) => number;
@@ -57,4 +57,10 @@ export function clockAhead(
   const isMoving = sightings.hasMoved(chainId) && since < limit && head !== null && head.number === tip;
   const age = Math.floor(ageOf(state, now) - since);
   return isMoving && age > limit ? age : 0;
+}
+
+/** How much of an import was compared with the chain's providers. Wallets whose lists are still to be counted are the last part. */
+export function confirmedShare({ firstBlock }: ChainState, { to, comparedFrom, isCounted }: Imported): number {
+  const share = (to - comparedFrom + 1) / Math.max(1, to - firstBlock + 1);
+  return isCounted ? share : Math.min(share, 0.99);
 }

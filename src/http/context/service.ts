@@ -30,6 +30,10 @@ export interface Service {
   readonly answerTimeout: number;
   /** Whether lists name the standard of a token where the request does not say. */
   readonly hasStandardTypes?: boolean;
+  /** Whether imported history is answered before it is confirmed; true by default. */
+  readonly trustsImports?: boolean;
+  /** The folder of the archives that are published; absent if none are. `refresh` has them written again if they are old. */
+  readonly archives?: { readonly folder: string; refresh(): void };
   readonly longLists: LongLists;
   readonly streams: ChangeStreams;
   /** Without it, nobody is limited. */

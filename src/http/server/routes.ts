@@ -18,6 +18,7 @@ import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/ex
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
 import { renderRevoke } from '../../web/revoke/revoke.ts';
 import { renderStatus } from '../../web/status/status.ts';
+import { answerArchive } from '../answers/archive.ts';
 import { answerBatch } from '../answers/batch.ts';
 import { answerChanges } from '../answers/changes.ts';
 import { answerCheck } from '../answers/check.ts';
@@ -244,6 +245,7 @@ const ROUTES: readonly Route[] = [
   pageRoute('/openapi.yaml', () => fixedResponse(openApi.yaml(), { headers: YAML_HEADERS })),
   pageRoute('/status', async ({ service, ask }) => livePage(await renderStatus(ask), service)),
   pageRoute('/developers', answerDevelopers),
+  { path: '/archive/{file}', budget: 'page', methods: ['GET'], answer: answerArchive },
   { path: '/mcp', budget: 'keyed', methods: ['POST'], takesBody: true, answer: answerMcp },
   ...DEVELOPER_ROUTES,
   ...[...ASSETS].map(([path, answer]) => pageRoute(path, answer)),

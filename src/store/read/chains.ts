@@ -51,7 +51,15 @@ const decodeBlockOfLog = blockDecoder(RECORD.col);
 const decodeLog = logDecoder(RECORD.col);
 
 type OfChain = 'chain' | 'chains' | 'pin' | 'lags' | 'size';
-type OfBlocks = 'blockAt' | 'newestBlock' | 'blocks' | 'logs' | 'uncheckedTimes' | 'unprovenBlocks' | 'newestUnproven';
+type OfBlocks =
+  | 'blockAt'
+  | 'newestBlock'
+  | 'newestWithLogs'
+  | 'blocks'
+  | 'logs'
+  | 'uncheckedTimes'
+  | 'unprovenBlocks'
+  | 'newestUnproven';
 
 export function createChainReads(engine: Engine, states: StateReader): Pick<Store, OfChain | OfBlocks> {
   const by = (index: string) => indexedBy(engine.dialect.name, index);
@@ -113,6 +121,11 @@ export function createChainReads(engine: Engine, states: StateReader): Pick<Stor
     newestBlock: async (chainId, atMost) =>
       (await readBlocks(' WHERE chain = $1 AND number <= $2 ORDER BY number DESC LIMIT 1', [chainId, atMost]))[0] ??
       null,
+
+    async newestWithLogs(chainId, atMost) {
+      const newest = ' WHERE chain = $1 AND number = (SELECT max(block) FROM log WHERE chain = $1 AND block <= $2)';
+      return (await readBlocks(newest, [chainId, atMost]))[0] ?? null;
+    },
 
     blocks: (chainId, { from, to }) => readBlocks(` ${RANGE} ORDER BY number`, [chainId, from, to]),
 

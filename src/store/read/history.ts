@@ -4,12 +4,13 @@ import type { Version } from '../../registry/versions.ts';
 import type { Dialect, Engine, Param, Row } from '../engine.ts';
 import { requireBlockNumber } from '../errors.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
-import { columns, namesOf, ofTable } from '../rows/columns.ts';
+import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
+import { type Cols, columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { spansBy } from '../rows/span-index.ts';
 import { once, params } from '../rows/sql.ts';
 import type { HistoryEntry, ListSide, LogPosition, Store } from '../store.ts';
+import { IS_SETTLED } from '../views.ts';
 import { DETAILED, timeOf, transactionOf } from './held-columns.ts';
 import { listScans, requireList, SIDES, sidesOf } from './list-scan.ts';
 import { AFTER_PINNED, encodePinned, PINNED_NAMES, pinnedColumns, pinnedRequirement } from './pinned.ts';
@@ -54,23 +55,45 @@ const requirePinned = pinnedRequirement(col);
 const decodeKey = keyDecoder(col);
 const decodeHeld = DETAILED.decoder(col);
 
+const decodeEntry = (row: Row, block: number): HistoryEntry => ({
+  ...decodeHeld(decodeKey(decodeNumber(row[col.version]) as Version, row), row),
+  until: untilOf(row, col, block),
+});
+
 /** What ended after the block had not ended at it. */
-function decodeEntry(row: Row, block: number): HistoryEntry {
-  const delegation = decodeHeld(decodeKey(decodeNumber(row[col.version]) as Version, row), row);
-  const until = decodeNumberOrNull(row[col.until_block]);
-  if (until === null || until > block) return { ...delegation, until: null };
+function untilOf(row: Row, at: Cols<(typeof ENTRY.names)[number]>, block: number): HistoryEntry['until'] {
+  const until = decodeNumberOrNull(row[at.until_block]);
+  if (until === null || until > block) return null;
   return {
-    ...delegation,
-    until: {
-      block: until,
-      logIndex: decodeNumber(row[col.until_log]),
-      timestamp: decodeNumber(row[col.until_time]),
-      transactionHash: decodeHex(row[col.until_transaction]),
-    },
+    block: until,
+    logIndex: decodeNumber(row[at.until_log]),
+    timestamp: decodeNumber(row[at.until_time]),
+    transactionHash: decodeHex(row[at.until_transaction]),
   };
 }
 
 const START: LogPosition = { block: Number.MAX_SAFE_INTEGER, logIndex: 0 };
+
+const ALL = columns(...ENTRY.names, 'is_settled');
+const decodeAllKey = keyDecoder(ALL.col);
+const decodeAllHeld = DETAILED.decoder(ALL.col);
+
+/** The grants of a chain, in the order of its logs. */
+const GRANTS = `SELECT ${ALL.select({ ...OF_SPAN, is_settled: IS_SETTLED })} FROM span s
+  WHERE s.chain = $1 AND s.since_block <= $2 AND (s.since_block, s.since_log) > ($3, $4)
+    AND (s.until_block IS NULL OR s.since_block < s.until_block)
+  ORDER BY s.since_block, s.since_log LIMIT $5`;
+
+export const createGrants =
+  (engine: Engine): Store['grants'] =>
+  async (chainId, to, after, limit) => {
+    const rows = await engine.rows(GRANTS, [chainId, to, after?.block ?? -1, after?.logIndex ?? -1, limit]);
+    return rows.map((row) => {
+      const version = decodeNumber(row[ALL.col.version]) as Version;
+      const delegation = decodeAllHeld(decodeAllKey(version, row), row);
+      return { ...delegation, until: untilOf(row, ALL.col, to), isSettled: decodeFlag(row[ALL.col.is_settled]) };
+    });
+  };
 
 export const createHistory =
   (engine: Engine, hash: IndexHash): Store['history'] =>

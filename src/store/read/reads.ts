@@ -13,7 +13,7 @@ import { createCounterparts } from './counterparts.ts';
 import { createExclusiveOwners } from './exclusive-owners.ts';
 import { createGrantCounts } from './grant-counts.ts';
 import { DETAILED, JOINED, PLAIN } from './held-columns.ts';
-import { createHistory } from './history.ts';
+import { createGrants, createHistory } from './history.ts';
 import { createList, decodedRows, packedRows } from './list.ts';
 import { createListNow } from './list-now.ts';
 import { createOwnerGrants } from './owner-grants.ts';
@@ -53,6 +53,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     exclusiveOwners: createExclusiveOwners(engine, hash),
     changes: createChanges(engine, hash),
     history: createHistory(engine, hash),
+    grants: createGrants(engine),
     ...createGrantCounts(engine, hash),
     ...createRevocationReads(engine, hash),
   };

@@ -2,13 +2,23 @@
 
 import type { Cell, Row } from '../engine.ts';
 import type { Dispute, Halt } from '../halt.ts';
-import type { ChainState } from '../store.ts';
+import type { ChainState, Imported } from '../store.ts';
 import { blockDecoder } from './block-row.ts';
 import { decodeFlag, decodeNumber, decodeNumberOrNull, decodeTextOrNull, readJson } from './cells.ts';
 import { columns } from './columns.ts';
 
 const INDEXED = ['chain', 'epoch', 'first_block', 'head_number', 'head_hash', 'head_timestamp', 'verified'] as const;
-const REPORTED = ['confirmed_at', 'tip', 'halt', 'agreed_block', 'partial', 'disputes', 'proving', 'provable'] as const;
+const REPORTED = [
+  'confirmed_at',
+  'tip',
+  'halt',
+  'agreed_block',
+  'partial',
+  'disputes',
+  'proving',
+  'provable',
+  'imported',
+] as const;
 export const CHAIN = columns(...INDEXED, 'revision', 'commits', ...REPORTED, 'network');
 
 const NO_DISPUTES: readonly Dispute[] = [];
@@ -21,7 +31,7 @@ export function decodeDisputes(cell: Cell): readonly Dispute[] {
 export function chainDecoder(col: typeof CHAIN.col) {
   const decodeHead = blockDecoder({ number: col.head_number, hash: col.head_hash, timestamp: col.head_timestamp });
   return (row: Row): ChainState => {
-    const halt = decodeTextOrNull(row[col.halt]);
+    const [halt, imported] = [decodeTextOrNull(row[col.halt]), decodeTextOrNull(row[col.imported])];
     return {
       chainId: decodeNumber(row[col.chain]),
       epoch: decodeNumber(row[col.epoch]),
@@ -39,6 +49,7 @@ export function chainDecoder(col: typeof CHAIN.col) {
       provable: row[col.provable] === null ? null : decodeFlag(row[col.provable]),
       disputes: decodeDisputes(row[col.disputes]),
       network: decodeTextOrNull(row[col.network]),
+      imported: imported === null ? null : (readJson(imported) as Imported),
     };
   };
 }

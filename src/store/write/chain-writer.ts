@@ -87,7 +87,7 @@ export const recordRewrite = ({ tx, chainId, before: { revision } }: LockedWrite
 
 /** Writes what a writer may change of the state that it has locked. */
 export async function writeState({ tx, chainId }: ChainWriter, state: ChainState): Promise<ChainState> {
-  const { head, halt, disputes, provable } = state;
+  const { head, halt, disputes, provable, imported } = state;
   const cells = {
     head_number: head?.number ?? null,
     head_hash: head && encodeHex(head.hash),
@@ -102,6 +102,7 @@ export async function writeState({ tx, chainId }: ChainWriter, state: ChainState
     partial: Number(state.partial),
     proving: Number(state.proving),
     provable: provable === null ? null : Number(provable),
+    imported: imported && jsonText(imported),
   } satisfies Partial<Record<keyof typeof CHAIN.col, Param>>;
   const set = Object.keys(cells).map((name, position) => `${name} = $${position + 2}`);
   await tx.run(`UPDATE chain SET ${set.join(', ')} WHERE chain = $1`, [chainId, ...Object.values(cells)]);

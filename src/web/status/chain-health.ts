@@ -105,7 +105,15 @@ export function provenText({ proofs: { mode, logsFrom }, firstBlock, head }: Net
 }
 
 /** How much of the final history two providers agree on. */
-export function confirmedText({ firstBlock, finalizedBlock, confirmedBlock, progress }: NetworkRecord): string {
+export function confirmedText({
+  firstBlock,
+  finalizedBlock,
+  confirmedBlock,
+  progress,
+  imported,
+}: NetworkRecord): string {
+  if (imported !== null)
+    return `Imported up to block ${imported.to}, ${Math.floor(100 * imported.confirmed)} % confirmed by its own providers`;
   if (firstBlock === null || finalizedBlock === null) return 'No final block yet';
   if (confirmedBlock === null)
     return progress?.providers.length === 1 ? 'No: it is read from one provider only' : 'Not yet';
