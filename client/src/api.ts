@@ -378,6 +378,8 @@ export interface Network {
     readonly timestamp: number;
   } | null;
   readonly finalizedBlock: number | null;
+  /** History up to `to` came from an archive, of which this share is confirmed by providers of the chain. Null if all is. */
+  readonly imported: { readonly to: number; readonly confirmed: number } | null;
   readonly confirmedBlock: number | null;
   /** Whether the logs of a block are proven against its hash, or only compared between providers. */
   readonly proofs: {

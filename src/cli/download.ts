@@ -94,8 +94,8 @@ async function attempt(url: string, path: string, options: DownloadOptions): Pro
 }
 
 function interrupted(error: unknown): never {
-  const { name, message } = error as Error;
-  throw new Interrupted(name === 'AbortError' ? 'no data came' : message);
+  const { name, message, code } = error as Error & { code?: string };
+  throw new Interrupted(name === 'AbortError' ? 'no data came' : (code ?? message));
 }
 
 /** Another version may be shorter than what is here. */
