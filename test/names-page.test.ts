@@ -7,13 +7,16 @@ import { createNameReader, type NameReader } from '../src/chain/names/name-reade
 import { checksummed } from '../src/registry/checksum.ts';
 import type { Address } from '../src/registry/delegation.ts';
 import { type Evm, startEvm } from '../src/sandbox/evm.ts';
+import { COLD, HOT } from '../src/sandbox/wallets.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { accessibilityFaults } from './support/axe.ts';
 import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
+import { eventually } from './support/eventually.ts';
 import { deployEns, deployNamedToken, setBack, setForward, setPrimary } from './support/evm-names.ts';
 import { block, granted, timeOf } from './support/fixtures.ts';
+import { startQuietSandbox } from './support/sandbox-process.ts';
 import { serving } from './support/serving.ts';
 
 const wallet = (name: string): Address => `0x${Buffer.from(name).toString('hex').padStart(40, 'c')}`;
@@ -218,4 +221,22 @@ describe('a node that is dead or slow', () => {
     const text = await (await fetch(`${serve('http://127.0.0.1:1')}/?wallet=ada.eth`)).text();
     expect(text).toContain('“ada.eth” could not be looked up: no provider of Ethereum answered in time.');
   });
+});
+
+test('the sandbox has names, and one that is accepted but not shown', async () => {
+  const sandbox = await startQuietSandbox({ ANONYMOUS_LIMIT: 'off' }, '--interval', '0');
+  try {
+    const get = async (path: string) => (await fetch(sandbox.url + path)).text();
+    // They are there when the local chain has answered.
+    await eventually('both cold wallets of Ben have their names', async () => {
+      const page = await get(`/?wallet=${HOT.Ben}`);
+      return page.includes('>ada.eth<') && page.includes('>ben.eth<') && page.includes('>Foghorns<');
+    });
+    expect(await get('/?wallet=ada.eth')).toContain(checksummed(COLD.Ada));
+    const cleo = await get('/?wallet=cleo.eth');
+    expect(cleo).toContain(checksummed(COLD.Cleo));
+    expect(cleo).not.toContain('cleo.eth');
+  } finally {
+    await sandbox.stop();
+  }
 });

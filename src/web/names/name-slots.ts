@@ -57,8 +57,8 @@ export const withNames = (page: string, known: KnownNames): string =>
 const filled = (slot: string, content: Html | null) =>
   content === null ? slot : slot.replace('></span>', () => `>${content.text}</span>`);
 
-/** The direction of a name does not change that of the text around it. */
-const nameText = (name: string | null) => (name === null ? null : html`<bdi>${name}</bdi>`);
+/** Labels of a name stand in its order, and its direction does not change that of the text around it. */
+const nameText = (name: string | null) => (name === null ? null : html`<bdi dir="ltr">${name}</bdi>`);
 
 /** Anybody can call a contract anything: it is quoted as its own words. */
 function claimText(claim: TokenClaim | null): Html | null {
