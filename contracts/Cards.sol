@@ -24,6 +24,13 @@ contract Cards {
 
     mapping(address => mapping(uint256 => uint256)) public balanceOf;
     mapping(address => mapping(address => bool)) public isApprovedForAll;
+    string public name;
+    string public symbol;
+
+    function setName(string calldata name_, string calldata symbol_) external {
+        name = name_;
+        symbol = symbol_;
+    }
 
     function supportsInterface(bytes4 id) external pure returns (bool) {
         return id == 0x01ffc9a7 || id == 0xd9b67a26;

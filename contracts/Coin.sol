@@ -10,6 +10,13 @@ contract Coin {
     uint256 public totalSupply;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
+    string public name;
+    string public symbol;
+
+    function setName(string calldata name_, string calldata symbol_) external {
+        name = name_;
+        symbol = symbol_;
+    }
 
     function transfer(address to, uint256 value) external returns (bool) {
         return move(msg.sender, to, value);

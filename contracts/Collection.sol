@@ -17,6 +17,13 @@ contract Collection {
     mapping(address => uint256) private balances;
     mapping(uint256 => address) private approvals;
     mapping(address => mapping(address => bool)) public isApprovedForAll;
+    string public name;
+    string public symbol;
+
+    function setName(string calldata name_, string calldata symbol_) external {
+        name = name_;
+        symbol = symbol_;
+    }
 
     function supportsInterface(bytes4 id) external pure returns (bool) {
         return id == 0x01ffc9a7 || id == 0x80ac58cd;

@@ -9,7 +9,16 @@ import { checkFile } from './check-file.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, nowSeconds, whenText, writeOut, writeWhole } from './output.ts';
 import type { ProvenAnswer } from './proof-file.ts';
-import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import {
+  type Ask,
+  jsonOf,
+  NAMES_ABOUT,
+  NO_SERVICE,
+  SOURCE_ABOUT,
+  SOURCE_OPTIONS,
+  STALE_ABOUT,
+  withSource,
+} from './query-target.ts';
 import {
   given,
   paramsOf,
@@ -39,7 +48,9 @@ Exit code: 0 all rows answered, 2 some rows failed, or a reorg.
 With --prove, every answer proves itself against the hash of its block: delegations verify reads the file. The service needs PROOFS=on;
 without a service, the providers of RPC_URL_<chainId> are asked. Most nodes have the state of the newest blocks only.
 
-${SOURCE_ABOUT} ${STALE_ABOUT}`,
+${SOURCE_ABOUT} ${STALE_ABOUT}
+${NAMES_ABOUT}`,
+  takesNames: true,
   options: {
     from: { value: '<wallet>', about: 'cold wallet, which delegates' },
     to: { value: '<wallet>', about: 'hot wallet, which acts' },

@@ -36,6 +36,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>;
   /** Number of operands; none if absent. */
   readonly operands?: readonly [least: number, most: number];
+  /** Its operand, --from and --to are wallets, which can have ENS names. */
+  readonly takesNames?: boolean;
   /** The allowed values of the first operand; any if absent. */
   readonly choices?: readonly string[];
   readonly examples: readonly string[];

@@ -7,7 +7,7 @@ import { type Expiry, expiryText } from '../registry/expiry-text.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Command } from './command.ts';
 import { nowSeconds, tableOf, writeOut } from './output.ts';
-import { jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { jsonOf, NAMES_ABOUT, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
 import { given, idOption, WHEN_OPTIONS, walletOf, whenOf } from './question-options.ts';
 
 type One = ResponseOf<(typeof EXCLUSIVE)['wallet' | 'owner']>;
@@ -23,8 +23,10 @@ export const exclusive: Command = {
 the wallets for which the wallet alone acts. Exit code: 0 a delegation decides, 1 none does, 2 error.
 
 Queries the service at --url. Without --url, uses the database of DATABASE_URL, and for a token without <wallet>, its owner, the
-providers of RPC_URL_<chainId>. ${STALE_ABOUT}`,
+providers of RPC_URL_<chainId>. ${STALE_ABOUT}
+${NAMES_ABOUT}`,
   operands: [0, 1],
+  takesNames: true,
   options: {
     rights: { value: '<rights>', about: 'name of the right, such as vote, hash:AGW_LINK, or 24 bytes in hex [global]' },
     vaults: { about: 'print the wallets for which the wallet alone acts' },

@@ -8,7 +8,7 @@ import { rightsLabel } from '../registry/rights.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { dateOf, nowSeconds, tableOf, whenText, writeOut } from './output.ts';
-import { type Ask, jsonOf, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import { type Ask, jsonOf, NAMES_ABOUT, NO_SERVICE, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
 import {
   DELEGATION_CHAINS_OPTION,
   given,
@@ -29,8 +29,10 @@ export const holders: Command = {
 both registries. Exit code: 0 yes, 1 no, 2 error.
 
 Queries the service at --url, which needs OWNERSHIP=on. Without --url, uses the database of DATABASE_URL and the providers of
-RPC_URL_<chainId>. ${STALE_ABOUT}`,
+RPC_URL_<chainId>. ${STALE_ABOUT}
+${NAMES_ABOUT}`,
   operands: [1, 1],
+  takesNames: true,
   options: {
     contract: { value: '<address>', about: 'token contract' },
     'token-id': { value: '<number>', about: 'token id of an ERC-721 or ERC-1155 token' },

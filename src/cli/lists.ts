@@ -11,7 +11,16 @@ import { anyUrl, type ListOptions, listUrl } from '../api/url.ts';
 import { UsageError } from '../service/terminal.ts';
 import type { Command, Invocation } from './command.ts';
 import { COVER_NAMES, coverCells, tableOf, whenText, writeOut } from './output.ts';
-import { type Ask, jsonOf, NO_SERVICE, SOURCE_ABOUT, SOURCE_OPTIONS, STALE_ABOUT, withSource } from './query-target.ts';
+import {
+  type Ask,
+  jsonOf,
+  NAMES_ABOUT,
+  NO_SERVICE,
+  SOURCE_ABOUT,
+  SOURCE_OPTIONS,
+  STALE_ABOUT,
+  withSource,
+} from './query-target.ts';
 import {
   ANY_OPTIONS,
   optionName,
@@ -105,8 +114,10 @@ const define = (side: Side): Command => ({
 exactly if the same check says yes.
 Exit code: 0 at least one, 1 none, 2 error, also if a chain did not answer.
 
-${SOURCE_ABOUT} ${STALE_ABOUT}`,
+${SOURCE_ABOUT} ${STALE_ABOUT}
+${NAMES_ABOUT}`,
   operands: [1, 1],
+  takesNames: true,
   options: {
     contract: { value: '<address>', about: 'contract address [the whole wallet]' },
     'token-id': { value: '<number>', about: 'token id of an ERC-721 token; needs --contract' },
@@ -158,8 +169,10 @@ export const history: Command = {
   about: `Lists every grant from and to a wallet in both registries, the newest first, and when it ended.
 Exit code: 0 at least one, 1 none, 2 error, also if a chain did not answer.
 
-${SOURCE_ABOUT} ${STALE_ABOUT}`,
+${SOURCE_ABOUT} ${STALE_ABOUT}
+${NAMES_ABOUT}`,
   operands: [1, 1],
+  takesNames: true,
   options: {
     direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
     ...ANY_OPTIONS,
@@ -195,8 +208,10 @@ export const list: Command = {
   usage: '<wallet> [options]',
   about: `Lists the delegations of a wallet: incoming, then outgoing, each by the first grant. Exit code: 0 at least one, 1 none, 2 error.
 
-${SOURCE_ABOUT} ${STALE_ABOUT}`,
+${SOURCE_ABOUT} ${STALE_ABOUT}
+${NAMES_ABOUT}`,
   operands: [1, 1],
+  takesNames: true,
   options: {
     direction: { value: '<direction>', about: 'incoming or outgoing [both]', choices: direction.choices },
     unrestricted: { about: 'leave out delegations that are limited to a right' },

@@ -12,10 +12,11 @@ import { createLog, flushLog } from '../service/log.ts';
 import { alignColumns, UsageError } from '../service/terminal.ts';
 import { ArchiveError } from '../store/archive.ts';
 import { StoreError } from '../store/errors.ts';
-import { helpOf, parseInvocation } from './command.ts';
+import { type Command, helpOf, parseInvocation } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { writeOut } from './output.ts';
 import { worker } from './services.ts';
+import { runWithNames } from './wallet-names.ts';
 
 const HELP = `Usage: delegations <command>
 
@@ -44,7 +45,7 @@ try {
     fail(`Unknown command: ${rest[0]}. See delegations --help.`);
   else if (name === '--version') await writeOut(`${version}\n`);
   else if (asksHelp) await writeOut(command === undefined ? HELP : helpOf(command));
-  else if (command !== undefined) await command.run(parseInvocation(command, rest, process.env));
+  else if (command !== undefined) await run(command);
   else if (name === undefined) fail(`Missing command.\n\n${HELP}`);
   else fail(`Unknown command: ${name}.${suggestion(name)} See delegations --help.`);
 } catch (error) {
@@ -53,6 +54,11 @@ try {
 }
 // A write that nobody reads would keep the process alive.
 if (!(await flushLog())) process.exit();
+
+async function run(command: Command): Promise<void> {
+  const call = parseInvocation(command, rest, process.env);
+  await (command.takesNames ? runWithNames(command, call) : command.run(call));
+}
 
 /** What ends a service is the last line of its log. Mistakes in a command are told to who typed it. */
 async function end(error: unknown): Promise<void> {

@@ -33,6 +33,9 @@ export const SOURCE_OPTIONS: Readonly<Record<string, Option>> = {
 
 /** For the help of every command that queries. */
 export const SOURCE_ABOUT = 'Queries the service at --url, or the database of DATABASE_URL if there is no --url.';
+/** For those about single wallets. */
+export const NAMES_ABOUT =
+  'A wallet can also be an ENS name, such as ada.eth: it is looked up at the provider of RPC_URL_1.';
 /** For those that can query an older block. */
 export const STALE_ABOUT = 'If no follower updates the database, its head is stale: use --block.';
 

@@ -7,6 +7,7 @@ import { NETWORKS, type Network } from '../registry/network.ts';
 import { encodeCall, grantCall, type RegistryCall, versionOf } from '../registry/registry-call.ts';
 import { rightsOf } from '../registry/rights.ts';
 import { deploySmartWallet, encodeExecute } from './evm.ts';
+import { deployNames } from './names.ts';
 import { FINALITY_BLOCKS } from './sandbox-settings.ts';
 import type { TimedCall } from './scenario.ts';
 import { TEST_ACCOUNTS } from './test-accounts.ts';
@@ -122,6 +123,7 @@ export function createActivity(rpc: Rpc, random: () => number) {
     async makeHistory(startedAt: number) {
       await prepare(OTHER.Relay);
       await deployTokens(rpc);
+      await deployNames(rpc);
       const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
       const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
       const calls = all.map(([day, call]) => ({ at: Math.floor(startedAt + day * DAY_SECONDS), call }));

@@ -5,6 +5,7 @@ import { EXAMPLE_TOKENS } from '../api/examples.ts';
 import type { Rpc } from '../chain/rpc/rpc.ts';
 import type { Address } from '../registry/delegation.ts';
 import { word } from '../registry/registry-call.ts';
+import { encodeTwoTexts } from './encode-text.ts';
 import { ACTIVE, COLD, CONTRACTS, OTHER, SMART } from './wallets.ts';
 
 const UNIT = 10n ** 18n;
@@ -28,9 +29,19 @@ const OWNED: readonly (readonly [contract: Address, owner: Address, ...what: big
   [CONTRACTS['Tidal Cards'], SMART['Guild treasury'], 1n, 100n],
 ];
 
+/** What the contracts call themselves. */
+const CALLED: readonly (readonly [contract: Address, name: string, symbol: string])[] = [
+  [CONTRACTS['Harbour Lights'], 'Harbour Lights', 'LIGHT'],
+  [CONTRACTS.Foghorns, 'Foghorns', 'FOG'],
+  [CONTRACTS.Lantern, 'Lantern', 'LAN'],
+  [CONTRACTS['Tidal Cards'], 'Tidal Cards', 'TIDE'],
+];
+
 /** `mint(address,uint256)` of the collections and the coin, `mint(address,uint256,uint256)` of the cards. */
 const MINT = '40c10f19';
 const MINT_CARDS = '156e29f6';
+/** `setName(string,string)` of all. */
+const SET_NAME = '5c707f07';
 
 /** Puts the contracts on the chain and mints their tokens. The relay must be funded. */
 export async function deployTokens(rpc: Rpc): Promise<void> {
@@ -43,8 +54,10 @@ export async function deployTokens(rpc: Rpc): Promise<void> {
     [CONTRACTS['Tidal Cards'], artifacts.Cards],
   ] as const)
     await rpc.call('hardhat_setCode', [address, code]);
+  const send = (to: Address, data: string) =>
+    rpc.call('eth_sendTransaction', [{ from: OTHER.Relay, to, data, gas: '0x2dc6c0' }]);
+  for (const [to, name, symbol] of CALLED) await send(to, `0x${SET_NAME}${encodeTwoTexts(name, symbol)}`);
   for (const [to, ...args] of OWNED) {
-    const data = `0x${args.length === 2 ? MINT : MINT_CARDS}${args.map((arg) => word(String(arg))).join('')}`;
-    await rpc.call('eth_sendTransaction', [{ from: OTHER.Relay, to, data, gas: '0x2dc6c0' }]);
+    await send(to, `0x${args.length === 2 ? MINT : MINT_CARDS}${args.map((arg) => word(String(arg))).join('')}`);
   }
 }

@@ -29,7 +29,7 @@ export interface Welcome extends SandboxConnection {
 export async function welcomeText(welcome: Welcome): Promise<string> {
   const { url, rpcUrl, key, accounts, metricsUrl, interval, hasHistory } = welcome;
   const browse = hasHistory
-    ? ([`  ${url}/?wallet=${c(COLD.Ada)}`, "Ada's delegations, as a graph and a table"] as const)
+    ? ([`  ${url}/?wallet=ada.eth`, "Ada's delegations, as a graph and a table"] as const)
     : ([`  ${url}/`, 'the explorer'] as const);
   return `
   SANDBOX: a local chain with made-up wallets. Nothing here is real. All data is deleted when you stop it.

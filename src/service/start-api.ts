@@ -5,6 +5,7 @@ import { createKeyCache } from '../accounts/key-cache.ts';
 import { createSignIn, type SignIn } from '../accounts/sign-in.ts';
 import { createDeniedSample } from '../chain/audit/denied-sample.ts';
 import type { FollowerStatus } from '../chain/follow/follower-status.ts';
+import { createNameReader } from '../chain/names/name-reader.ts';
 import { createProofReader } from '../chain/prove/proof-reader.ts';
 import { createTokenReader } from '../chain/tokens/token-reader.ts';
 import { createChangeStreams } from '../http/answers/change-streams.ts';
@@ -151,6 +152,7 @@ export async function startApi(options: ApiOptions) {
     nodes,
     onRead: (outcome) => metrics.count('delegations_proof_reads_total', outcome),
   });
+  const names = createNameReader(nodes);
   const archives = config.publishesArchives ? publishArchives(primary.id, config.databaseUrl, onError) : null;
   if (archives !== null) started.defer(() => archives.stop());
   const onKeyChange = ({ type, ...change }: KeyChange) => log('info', `key ${type}`, { ...change, by: 'wallet' });
@@ -196,6 +198,7 @@ export async function startApi(options: ApiOptions) {
     ...(config.ownership ? { tokens } : {}),
     ...(config.provesAnswers ? { proofs } : {}),
     ...(archives === null ? {} : { archives }),
+    ...(names === null ? {} : { names }),
     ...(mcp === null ? {} : { mcp }),
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     followerStatus: () => mergeFollowerStatus(options.followerStatus(), remote?.followerStatus() ?? []),

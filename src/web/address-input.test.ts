@@ -15,7 +15,7 @@ test.each([
   [`0x${'ab'.repeat(32)}`, 'This is the hash of a transaction'],
   [`https://etherscan.io/tx/0x${'ab'.repeat(32)}`, 'This is the hash of a transaction'],
   [`https://etherscan.io/token/${GOOD}?a=0x${'12'.repeat(20)}`, 'There are 2 addresses in this'],
-  ['vitalik.eth', 'Names are not looked up here'],
+  ['vitalik.eth', 'This is a name'],
   ['<script>', 'begins with 0x'],
 ])('%p is told what is wrong with it', (text, words) => {
   const fault = addressFault(text);

@@ -32,7 +32,7 @@ export function addressFault(entered: string): string | null {
   const { length } = addressesIn(text);
   if (length > 1) return `There are ${length} addresses in this. Paste the one that you mean.`;
   if (/\.[a-z]+$/i.test(text))
-    return 'This is a name. Names are not looked up here: paste the address, 0x and 40 hex digits.';
+    return 'This is a name. No address was found for it here: paste the address, 0x and 40 hex digits.';
   if (!/^0x/i.test(text)) return 'An address begins with 0x. This does not.';
   const digits = [...text.slice(2)];
   const wrong = digits.findIndex((digit) => !/^[0-9a-f]$/i.test(digit));

@@ -21,6 +21,7 @@ import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
+import labels from './names/labels.browser.js' with { type: 'text' };
 import { navigationLink } from './parts.ts';
 import revoke from './revoke/revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke/revoke.css' with { type: 'text' };
@@ -58,6 +59,7 @@ const TEXTS = {
   '/copy.js': copy,
   '/live.js': live,
   '/dom.js': dom,
+  '/labels.js': labels,
   '/wallets.js': wallets,
   '/explorer.css': explorerStyle,
   '/prove.js': prove,

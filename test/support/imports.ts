@@ -24,7 +24,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'cli',
   ],
-  'src/chain': ['rpc', 'prove', 'compare', 'revocations', 'audit', 'tokens', 'follow'],
+  'src/chain': ['rpc', 'prove', 'compare', 'revocations', 'audit', 'tokens', 'names', 'follow'],
   'src/http': ['wire', 'limits', 'developers', 'context', 'answers', 'server'],
 };
 

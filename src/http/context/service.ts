@@ -1,6 +1,7 @@
 // What handlers are given: the service, and a request.
 
 import type { FollowerStatus } from '../../chain/follow/follower-status.ts';
+import type { NameReader } from '../../chain/names/name-reader.ts';
 import type { ProofReader } from '../../chain/prove/proof-reader.ts';
 import type { TokenReader } from '../../chain/tokens/token-reader.ts';
 import type { FeedCursor } from '../../feed/cursor.ts';
@@ -58,6 +59,8 @@ export interface Service {
   readonly tokens?: TokenReader;
   /** Proves answers; absent if the operator has not turned proofs on. */
   readonly proofs?: ProofReader;
+  /** Finds names for pages; absent if no provider is configured. */
+  readonly names?: NameReader;
   /** Answers language models; absent if the operator has not turned the MCP server on. */
   readonly mcp?: McpEndpoint;
   /** Called for each check that was answered with no. */

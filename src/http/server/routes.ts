@@ -15,6 +15,8 @@ import { sandboxAnswers } from '../../web/docs/reference.ts';
 import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
 import { renderExplorer } from '../../web/explorer/explorer.ts';
 import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/explorer/explorer-query.ts';
+import type { Html } from '../../web/html.ts';
+import { withNotices } from '../../web/names/name-slots.ts';
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
 import { renderRevoke } from '../../web/revoke/revoke.ts';
 import { renderStatus } from '../../web/status/status.ts';
@@ -26,6 +28,7 @@ import { answerExclusiveOne, answerExclusiveVaults } from '../answers/exclusive.
 import { answerHolders } from '../answers/holders.ts';
 import { answerList } from '../answers/list.ts';
 import { answerMcp } from '../answers/mcp.ts';
+import { pageWithNames, resolveEntered } from '../answers/page-names.ts';
 import { answerHealth, answerNetworks, answerReady } from '../answers/status.ts';
 import { answerVotes } from '../answers/votes.ts';
 import { answerWalletBatch } from '../answers/wallet-batch.ts';
@@ -118,7 +121,7 @@ const PAGE_BYTES = 64;
 const ASKED_BYTES = 32;
 
 /** A page that can be large. It counts for its caller by what it took to make. */
-const chargedPage = (path: string, make: (call: Call) => Promise<Response>): Route => ({
+const chargedPage = (path: string, make: (call: Call, notices: Html) => Promise<Response>): Route => ({
   ...PAGE,
   path,
   budget: 'anonymous',
@@ -126,12 +129,14 @@ const chargedPage = (path: string, make: (call: Call) => Promise<Response>): Rou
     const { longLists } = call.service;
     const caller = call.caller();
     longLists.requirePaid(caller);
+    const resolved = await resolveEntered(path, call);
+    if (resolved instanceof Response) return resolved;
     const ask: Call['ask'] = async (...asked) => {
       const found = await call.ask(...asked);
       longLists.charge(caller, wholeBody(found).length / ASKED_BYTES);
       return found;
     };
-    const response = await make({ ...call, ask });
+    const response = await make({ ...call, ask }, resolved);
     longLists.charge(caller, wholeBody(response).length / PAGE_BYTES);
     return response;
   },
@@ -165,6 +170,10 @@ async function answerDocs(call: Call): Promise<Response> {
 /** A page that changes with every block, or with who looks at it. */
 const livePage = (text: string, { sandbox }: Service, cache = 'no-cache') => pageResponse(text, { sandbox, cache });
 
+/** The same with the names of its addresses. */
+const namedPage = async (text: string, call: Call, notices: Html) =>
+  livePage(await pageWithNames(withNotices(text, notices), call), call.service);
+
 /** A host that could end a quote of a command is not repeated. */
 const PLAIN_ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 
@@ -180,7 +189,7 @@ const servedChains = ({ chainIds }: Service) => [...chainIds].sort((a, b) => a -
 function explorerQuery({ request, query, service }: Call): ExplorerQuery {
   const { values, faults } = parseQuery(query, EXPLORER_FIELDS);
   const [chainIds, origin] = [servedChains(service), originOf(request, service)];
-  const { sandbox = false, proofs } = service;
+  const { sandbox = false, proofs, names } = service;
   return {
     values: withAddresses(values),
     faults,
@@ -188,6 +197,7 @@ function explorerQuery({ request, query, service }: Call): ExplorerQuery {
     origin,
     sandbox,
     proves: proofs !== undefined,
+    takesNames: names !== undefined,
     now: service.now(),
   };
 }
@@ -226,15 +236,17 @@ const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...W
 
 /** A link names each grant to end. Proxies accept 8 KiB by default. */
 const REVOKE_ROUTE: Route = {
-  ...chargedPage('/revoke', async ({ query, service, ask }) =>
-    livePage(await renderRevoke(query, servedChains(service), ask), service),
+  ...chargedPage('/revoke', async (call, notices) =>
+    namedPage(await renderRevoke(call.query, servedChains(call.service), call.ask), call, notices),
   ),
   maxUrlLength: 8000,
 };
 
 const ROUTES: readonly Route[] = [
   ...[...Map.groupBy(OPERATIONS, ({ path }) => path)].map(operationRoute),
-  chargedPage('/', async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service)),
+  chargedPage('/', async (call, notices) =>
+    namedPage(await renderExplorer(explorerQuery(call), call.ask), call, notices),
+  ),
   chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
   REVOKE_ROUTE,
   pageRoute('/docs', answerDocs),

@@ -12,6 +12,7 @@ import { askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
 import { grantText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
+import { tokenName, walletName } from '../names/name-slots.ts';
 import { copyButton, notice, shortAddress } from '../parts.ts';
 import { FIELD_NAMES } from '../problem-words.ts';
 import { dateText } from '../time-text.ts';
@@ -38,7 +39,7 @@ export async function renderAnswer(query: ExplorerQuery, fetchApi: FetchApi): Pr
   const why = mayAct ? renderWhy(explained) : await renderInstead(question, options, fetchApi);
   return html`<section class="verdict ${mayAct ? 'yes' : 'no'}" aria-label="Answer">
 <p class="said" data-announce="verdict"><strong>${mayAct ? 'Yes' : 'No'}.</strong> ${verdictText(question, explained, isPast(options))}</p>
-<dl class="wallets"><dt>Hot wallet</dt><dd>${fullLink(question.to)}</dd><dt>Cold wallet</dt><dd>${fullLink(question.from)}</dd></dl>
+<dl class="wallets"><dt>Hot wallet</dt><dd>${fullLink(question.to)}</dd><dt>Cold wallet</dt><dd>${fullLink(question.from)}</dd>${contractLine(question, options.chainId)}</dl>
 ${why}
 ${renderWhen(query, explained, options)}</section>
 <h2>The same answer from the API</h2>${command}
@@ -68,7 +69,13 @@ function questionOf(query: ExplorerQuery, scope: ScopeOf<2>): UncheckedQuestion 
   };
 }
 
-const fullLink = (address: string): Html => html`<a class="address" href="/?wallet=${address}">${address}</a>`;
+const fullLink = (address: string): Html =>
+  html`<a class="address" href="/?wallet=${address}">${address}</a> ${walletName(address)}`;
+
+const contractLine = ({ contract }: UncheckedQuestion, chainId: string): Html | null =>
+  contract === undefined
+    ? null
+    : html`<dt>Contract</dt><dd><span class="address">${contract}</span> ${tokenName(Number(chainId), contract)}</dd>`;
 
 const isPast = ({ block, timestamp }: CheckOptions) => block !== undefined || timestamp !== undefined;
 

@@ -30,6 +30,8 @@ export const viewTabs = (current: (typeof VIEWS)[number][0]): Html =>
 const field = ({ values }: ExplorerQuery, label: string, name: string, hint: string, isRequired = false): Html =>
   html`<label>${label}<input name="${name}" value="${values.get(name)}" placeholder="${hint}" autocomplete="off" autocapitalize="off" spellcheck="false"${isRequired && html` required`}></label>`;
 
+const walletHint = ({ takesNames }: ExplorerQuery) => (takesNames ? '0x… or name.eth' : '0x…');
+
 const WHEN = 'now, a block, or a date (at 00:00 UTC)';
 
 const moreFields = (isOpen: boolean, title: string, content: Html): Html =>
@@ -40,7 +42,7 @@ export function walletForm(query: ExplorerQuery): Html {
   const isOpen = entered(query, 'chain') !== '' || entered(query, 'asOf') !== '';
   const chain = selectField('Chain', 'chain', query.values.get('chain') ?? '', chains);
   return html`<form class="panel search" action="/" method="get" role="search">
-<div class="flow ask">${field(query, 'Wallet address', 'wallet', '0x…', true)}<button>Look up</button></div>
+<div class="flow ask">${field(query, 'Wallet address', 'wallet', walletHint(query), true)}<button>Look up</button></div>
 ${moreFields(isOpen, 'Chain and point in time', html`${chain}${field(query, 'As of', 'asOf', WHEN)}`)}</form>`;
 }
 
@@ -50,8 +52,8 @@ export function checkForm(query: ExplorerQuery): Html {
   const isOpen = entered(query, 'rights') !== '' || entered(query, 'at') !== '';
   const more = html`${field(query, 'Rights', 'rights', 'such as vote')}${field(query, 'As of', 'at', WHEN)}`;
   return html`<form class="panel search" action="/" method="get">
-${field(query, 'Hot wallet: the one that acts', 'to', '0x…', true)}
-${field(query, 'Cold wallet: the one it acts for', 'from', '0x…', true)}
+${field(query, 'Hot wallet: the one that acts', 'to', walletHint(query), true)}
+${field(query, 'Cold wallet: the one it acts for', 'from', walletHint(query), true)}
 <div class="row">${scopes}${chains}
 ${field(query, 'Contract', 'contract', '0x…')}${field(query, 'Token id', 'tokenId', '42')}</div>
 ${moreFields(isOpen, 'Rights and point in time', more)}

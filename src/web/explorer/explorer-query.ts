@@ -33,6 +33,8 @@ export interface ExplorerQuery {
   readonly sandbox: boolean;
   /** Whether answers can be proven. */
   readonly proves: boolean;
+  /** Whether a wallet can be entered by its name. */
+  readonly takesNames: boolean;
   /** Unix seconds. */
   readonly now: number;
 }

@@ -27,7 +27,7 @@ export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): 
         : [HOME_TITLE, await renderHome(query, fetchApi)];
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   const styles = ['/explorer.css', ...(wallet === '' ? [] : (['/wallet.css'] as const))] as const;
-  const scripts = query.proves && isCheck ? (['/prove.js'] as const) : [];
+  const scripts = ['/labels.js', ...(query.proves && isCheck ? (['/prove.js'] as const) : [])] as const;
   return renderPage({ title, path: '/', live: true, styles, scripts }, html`${faults}${content}`);
 }
 

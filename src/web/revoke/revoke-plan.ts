@@ -8,12 +8,14 @@ import type { Revocation } from '../../registry/revocation.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { grantText, powerText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
+import { walletName } from '../names/name-slots.ts';
 import { chainName, copyButton, countText, shortAddress } from '../parts.ts';
 import { type OtherChains, unlimitedFirst } from './outgoing-grants.ts';
 import { type Choice, type RevokeQuery, revokePath } from './revoke-query.ts';
 import type { Selection } from './revoke-selection.ts';
 
-export const fullAddress = (address: Address): Html => html`<code class="whole">${checksummed(address)}</code>`;
+export const fullAddress = (address: Address): Html =>
+  html`<code class="whole">${checksummed(address)}</code> ${walletName(address)}`;
 
 export const renderTransactions = (plan: readonly Revocation[], chainId: number): Html =>
   html`<ol class="stack">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;

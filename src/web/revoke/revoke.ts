@@ -27,7 +27,7 @@ export async function renderRevoke(queryText: string, chainIds: readonly number[
   const query = readRevokeQuery(queryText, chainIds);
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   return renderPage(
-    { title: 'Revoke access', path: '/revoke', styles: ['/revoke.css'], scripts: ['/revoke.js'] },
+    { title: 'Revoke access', path: '/revoke', styles: ['/revoke.css'], scripts: ['/labels.js', '/revoke.js'] },
     html`<h1>Revoke access</h1>${faults}${await renderContent(query, fetchApi)}`,
   );
 }

@@ -5,6 +5,7 @@ import { MAX_UINT256 } from '../../registry/delegation.ts';
 import { expiryText } from '../../registry/expiry-text.ts';
 import { knownName } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
+import { tokenName, walletName } from '../names/name-slots.ts';
 import { chainName, copyButton, explorerUrl, shortAddress, shortened } from '../parts.ts';
 import { dateText } from '../time-text.ts';
 import { type Grant, type GrantRow, hasAnyRight, isToItself, isUnlimited, otherOf } from './grant.ts';
@@ -38,7 +39,7 @@ export function renderOther(view: WalletView, row: GrantRow): Html {
   const address = otherOf(row);
   const short = shortAddress(address);
   const out = explorerLink(view, chainId, `address/${address}`, html`↗`, `${short} in a block explorer`);
-  return html`<span class="who"><a class="address" href="/?wallet=${address}">${renderId(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>
+  return html`<span class="who"><a class="address" href="/?wallet=${address}">${renderId(address, short)}</a> ${out}${copyButton(address, `address ${short}`)}</span>${walletName(address)}
 <span class="badges"><span class="badge">${chainName(chainId)}</span> <span class="badge">v${version}</span>${isToItself(row.grant) && html` <span class="badge">this wallet itself</span>`}</span>`;
 }
 
@@ -46,7 +47,7 @@ function renderContract(view: WalletView, address: string, chainId: number): Htm
   const short = renderId(address, shortAddress(address));
   const label = `Contract ${shortAddress(address)} in a block explorer`;
   const link = explorerLink(view, chainId, `address/${address}`, html`${short} ↗`, label);
-  return html`<span class="address">${link ?? short}</span>${copyButton(address, `contract ${shortAddress(address)}`)}`;
+  return html`<span class="address">${link ?? short}</span>${copyButton(address, `contract ${shortAddress(address)}`)} ${tokenName(chainId, address)}`;
 }
 
 /** The block of a log, with a link to its transaction. */

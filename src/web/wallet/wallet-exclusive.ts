@@ -6,6 +6,7 @@ import { type RightsId, rightsIdLabel } from '../../registry/rights.ts';
 import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { pointInTime } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
+import { walletName } from '../names/name-slots.ts';
 import { chainName, shortAddress } from '../parts.ts';
 import type { WalletGrants } from './wallet-reader.ts';
 import { DIRECTIONS, type Direction, type WalletView } from './wallet-view.ts';
@@ -31,7 +32,7 @@ export async function renderExclusive(view: WalletView, { sides }: WalletGrants,
       const asked = { ...right, ...pointInTime(asOf) };
       const where = `${rightsIdLabel(right.rights)}, ${chainName(right.chainId)}`;
       const link = (address: string, expires: Expiry | null) =>
-        html`<a class="address" href="/?wallet=${address}">${shortAddress(address)}</a> ${expires !== null && `(${expiryText(expires, now)})`}`;
+        html`<a class="address" href="/?wallet=${address}">${shortAddress(address)}</a> ${walletName(address)} ${expires !== null && `(${expiryText(expires, now)})`}`;
       const unknown = ({ text }: Refusal) => html`<li>${where}: who acts alone is unknown. ${text}</li>`;
       if (direction === 'outgoing') {
         const one = await askApi(fetchApi, EXCLUSIVE.wallet, { vault: wallet, ...asked });

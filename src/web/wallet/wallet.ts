@@ -7,6 +7,8 @@ import { addressFault } from '../address-input.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { type ExplorerQuery, pointInTimeFault } from '../explorer/explorer-query.ts';
 import { type Html, html } from '../html.ts';
+import { walletName } from '../names/name-slots.ts';
+import { namingForm } from '../names/naming-form.ts';
 import { chainName, copyButton, navigationLink, notice } from '../parts.ts';
 import { renderGraph } from './graph.ts';
 import { renderIdenticon } from './identicon.ts';
@@ -47,7 +49,8 @@ function faultOf(view: WalletView): Html | null {
 function renderHeader(view: WalletView): Html {
   const tab = (text: string, isHistory: boolean) =>
     navigationLink(walletUrl(view, { isHistory }), text, view.isHistory === isHistory);
-  return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')}</div></div>
+  return html`<div class="wallet-head">${renderIdenticon(view.wallet)}<div><h1 class="address">${view.wallet}</h1>${copyButton(view.wallet, 'the address of this wallet')} ${walletName(view.wallet)}</div></div>
+${namingForm(view.wallet)}
 <div class="flow tabs" role="navigation" aria-label="Views of this wallet">${tab('Grants', false)}${tab('History', true)}</div>`;
 }
 
