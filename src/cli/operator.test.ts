@@ -29,7 +29,7 @@ async function filledStore(): Promise<string> {
 }
 
 const checkIn = (url: string) =>
-  runCommand(['check', '--from', COLD, '--to', HOT, '--block', '102'], { DATABASE_URL: url });
+  runCommand(['check', '--from', COLD, '--to', HOT, '--block', '101'], { DATABASE_URL: url });
 
 describe('commands that need the store of a service', () => {
   for (const command of [
