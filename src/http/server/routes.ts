@@ -15,6 +15,7 @@ import { sandboxAnswers } from '../../web/docs/reference.ts';
 import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
 import { renderExplorer } from '../../web/explorer/explorer.ts';
 import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/explorer/explorer-query.ts';
+import { renderGrant } from '../../web/grant/grant-page.ts';
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
 import { renderRevoke } from '../../web/revoke/revoke.ts';
 import { renderStatus } from '../../web/status/status.ts';
@@ -224,19 +225,24 @@ const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...W
   }),
 );
 
-/** A link names each grant to end. Proxies accept 8 KiB by default. */
-const REVOKE_ROUTE: Route = {
-  ...chargedPage('/revoke', async ({ query, service, ask }) =>
-    livePage(await renderRevoke(query, servedChains(service), ask), service),
+/** A link names each grant to end or to make. Proxies accept 8 KiB by default. */
+const OWNER_ROUTES: readonly Route[] = (
+  [
+    ['/revoke', renderRevoke],
+    ['/grant', renderGrant],
+  ] as const
+).map(([path, render]) => ({
+  ...chargedPage(path, async ({ query, service, ask }) =>
+    livePage(await render(query, servedChains(service), service.now(), ask), service),
   ),
   maxUrlLength: 8000,
-};
+}));
 
 const ROUTES: readonly Route[] = [
   ...[...Map.groupBy(OPERATIONS, ({ path }) => path)].map(operationRoute),
   chargedPage('/', async (call) => livePage(await renderExplorer(explorerQuery(call), call.ask), call.service)),
   chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
-  REVOKE_ROUTE,
+  ...OWNER_ROUTES,
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', answerDocsMarkdown),
   pageRoute('/llms.txt', ({ request, service }) =>
