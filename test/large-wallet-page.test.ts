@@ -137,7 +137,7 @@ test('in a browser it fits, can be read on, and leads to the revocation of the d
       expect(await page.locator('[data-key^="outgoing."]').count()).toBe(50);
       await page.goto(`${server.url}/?wallet=${COLD}&unlimited=yes&direction=outgoing`);
       await page.getByRole('link', { name: /^Revoke the grant/ }).click();
-      await page.getByText('may no longer act for').waitFor();
+      await page.getByText('will no longer be able to act for').waitFor();
       expect(await page.locator('[data-transaction]').count()).toBe(1);
       await page.close();
     }

@@ -21,6 +21,7 @@ const PAGES = [
   ['check-yes', `/?from=${COLD.Ada}&to=${HOT.Ada}&type=all&chainId=1&rights=vote`],
   ['check-no', `/?from=${COLD.Finn}&to=${OTHER['Old phone']}&type=all&chainId=1`],
   ['revoke', `/revoke?wallet=${COLD.Ada}&chain=1`],
+  ['grant', `/grant?wallet=${COLD.Ada}`],
   ['status', '/status'],
   ['developers', '/developers'],
   ['docs', '/docs'],

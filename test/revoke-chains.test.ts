@@ -72,7 +72,12 @@ test('a wallet with grants on several chains chooses one first, and learns which
   expect(text).toContain('Choose a chain This wallet granted something on 2 chains.');
   expect(text).toMatch(/Gnosis is missing\. .* unknown, not absent\. .*Base is missing\. /);
   expect(text).toContain('Polygon is known only from block 100. Earlier grants are unknown, not absent.');
-  expect(text).toMatch(/Ethereum ?Polygon/);
+  expect(text).toMatch(
+    /Ethereum 3 grants to 2 wallets\. At worst: everything, without any limit .* Revoke everything on Ethereum Choose on Ethereum/,
+  );
+  expect(text).toMatch(
+    /Polygon 1 grant to 1 wallet\. At worst: everything in a contract .* Revoke everything on Polygon/,
+  );
   expect(text).not.toContain('Celo');
 });
 
@@ -106,7 +111,7 @@ test('says that there is nothing to revoke only if every chain answered from its
 
 test('grants to the same wallet in the other registry and on other chains are named, and chains that were not read', async () => {
   const text = await planOf(1, delegation('ALL'));
-  expect(text).toContain(`${checksummed(HOT)} may no longer act for your whole wallet v2`);
+  expect(text).toContain(`${checksummed(HOT)} will no longer be able to act for your whole wallet v2`);
   expect(text).toContain(
     `This is not enough. ${checksummed(HOT)} can still do what you are ending, because it may act for your whole wallet v1`,
   );
@@ -114,7 +119,7 @@ test('grants to the same wallet in the other registry and on other chains are na
     'On Polygon, 1 grant to the same wallet stays. A transaction counts on one chain only. Revoke on Polygon',
   );
   expect(text).toMatch(/Not read: (Gnosis, Base|Base, Gnosis)\./);
-  expect(text).toContain('1 further grant of your wallet on this chain stays as it is.');
+  expect(text).toContain('1 further grant of your wallet on Ethereum stays as it is.');
 });
 
 test('what has ended is not called done while the other registry or a wider grant lets the wallet go on', async () => {
@@ -152,6 +157,32 @@ test('with what grants exactly the same, both registries are ended, and nothing 
   expect(await textOf(`wallet=${COLD}&chain=1&same=no`)).toContain('same no must be yes, or absent');
 });
 
+test('everything to one wallet, or of one owner: a card for each chain, and afterwards what is left on the others', async () => {
+  const named = await textOf(`wallet=${COLD}&to=${HOT}`);
+  expect(named).toContain('Ethereum 2 grants to 1 wallet. At worst: everything, without any limit .');
+  expect(await sourceOf(`wallet=${COLD}&to=${HOT}`)).toContain(
+    `href="/revoke?wallet=${COLD}&amp;chain=1&amp;to=${HOT}">Revoke all of it on Ethereum`,
+  );
+  const all = await textOf(`wallet=${COLD}&chain=1&all=yes`);
+  expect(all).toMatch(/Transaction 1 of 2 .* your whole wallet v2 .* Transaction 2 of 2 .* your whole wallet v1/);
+  expect(all).toContain('On Polygon, 1 grant to 1 wallet stays.');
+  expect(all).not.toContain('This is not enough');
+  // On a chain that has none of them, what is left elsewhere is told, and how bad it is.
+  const other = address(0xee);
+  const left = await textOf(`wallet=${COLD}&chain=1&to=${other}`);
+  expect(left).toMatch(
+    /What is left 3 grants of your wallet are left on Ethereum, not all within limits \. Revoke everything/,
+  );
+  const nothing = await textOf(`wallet=${address(0xdead)}&chain=1&all=yes`);
+  expect(nothing).toContain('What is left No grant of your wallet is left on Ethereum.');
+  expect(nothing).toMatch(/Not read: (Gnosis, Base|Base, Gnosis)\. Whether any wallet may act for you there/);
+  expect(await textOf(`wallet=${COLD}&chain=${POLYGON}&to=${other}`)).not.toContain('What is left 1 grant');
+  // One chain that answers is not asked about.
+  const only = appOf(store, timeOf(HEAD), { chainIds: new Set([1, CELO]) });
+  expect(await textOf(`wallet=${COLD}&all=yes`, only)).toContain('What this ends on Ethereum');
+  expect(await textOf(`wallet=${COLD}&all=yes&chain=99`, only)).not.toContain('What this ends');
+});
+
 test('what an incomplete index does not know is said', async () => {
   const text = await planOf(POLYGON, delegation('CONTRACT'));
   expect(text).toContain(
@@ -169,7 +200,7 @@ test('a chain that does not answer prepares nothing', async () => {
 test('of very many grants, the last is found, and one that gives the same is named however late it is listed', async () => {
   const last = delegation('ERC721', { from: RICH, tokenId: BigInt(COUNT - 1) });
   const text = await textOf(`wallet=${RICH}&chain=1&grant=${grantIdOf(last)}`);
-  expect(text).toContain(`may no longer act for token ${COUNT - 1} of`);
+  expect(text).toContain(`will no longer be able to act for token ${COUNT - 1} of`);
   expect(text).not.toContain('Not active');
   expect(text).toMatch(
     /This is not enough\. \S+ can still do what you are ending, because it may act for your whole wallet v2/,
@@ -199,7 +230,7 @@ test('a reorg while the grants are read starts the reading again', async () => {
   await apply(tokens(2500), 1);
   const later = appOf(store, timeOf(112), { chainIds: new Set([CELO]) });
   const statuses: number[] = [];
-  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false, equals: false };
+  const choice = { grants: new Map(), wallets: new Set([HOT]), allOfV1: false, everything: false, equals: false };
   const selection = await selectGrants(RICH, CELO, choice, async (path) => {
     if (statuses.length === 1) await apply(tokens(3), 2);
     const response = await later.fetch(new Request(`http://localhost${path}`));

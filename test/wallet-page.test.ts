@@ -142,7 +142,15 @@ test('everything that can be pressed has 24 by 24 pixels', async () => {
     .filter(([, { width, height }]) => Math.min(width, height) < 23.9)
     .map(([text, { width, height }]) => text + ' ' + width + 'x' + height)`;
   for (const width of [390, 1280])
-    for (const path of [WALLET, `${WALLET}&view=history`, `/revoke?wallet=${OWNER}&chain=1`, '/', '/status']) {
+    for (const path of [
+      WALLET,
+      `${WALLET}&view=history`,
+      `/revoke?wallet=${OWNER}&chain=1`,
+      `/revoke?wallet=${OWNER}`,
+      `/grant?wallet=${OWNER}`,
+      '/',
+      '/status',
+    ]) {
       const page = await visit(path, width);
       expect([path, width, await page.evaluate(small)]).toEqual([path, width, []]);
       await page.close();

@@ -15,10 +15,13 @@ export const UNITS = [
 
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 
+/** The day of a time in Unix seconds. */
+export const dayText = (at: number): string => DAYS.format(1000 * at);
+
 /** A right still counts in its last second. Both times are Unix seconds. */
 export function expiryText(expires: Expiry, now: number): string {
   if (expires === 'never') return 'never expires';
-  return now <= expires ? `until ${DAYS.format(1000 * expires)}` : `expired ${agoText(expires, now)}`;
+  return now <= expires ? `until ${dayText(expires)}` : `expired ${agoText(expires, now)}`;
 }
 
 /** Both in Unix seconds. A block can be a little ahead of our clock. */

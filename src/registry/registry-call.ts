@@ -74,6 +74,22 @@ export const encodeCall = ([registry, , name, args]: RegistryCall): string =>
 /** The version of the registry that is called. */
 export const versionOf = ([registry]: RegistryCall) => Number(registry.slice(1)) as Version;
 
+/** What a wallet sends to a registry at once. */
+export interface RegistryTransaction {
+  readonly version: Version;
+  /** Several are one multicall. */
+  readonly calls: readonly RegistryCall[];
+  readonly data: string;
+}
+
+type SomeCalls = readonly [RegistryCall, ...RegistryCall[]];
+
 /** Encodes several calls of one registry as one, which makes all of them or none. */
-export const encodeMulticall = (calls: readonly [RegistryCall, ...RegistryCall[]]): string =>
+export const encodeMulticall = (calls: SomeCalls): string =>
   `0x${rowOf(calls[0][0], 'multicall')[0]}${encodeArray(calls.map((call) => encodeBytes(encodeCall(call))))}`;
+
+/** A single call goes as it is. */
+export const encodeCalls = (calls: SomeCalls): Pick<RegistryTransaction, 'calls' | 'data'> => ({
+  calls,
+  data: calls.length === 1 ? encodeCall(calls[0]) : encodeMulticall(calls),
+});

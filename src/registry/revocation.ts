@@ -1,15 +1,11 @@
 // What ends delegations: the fewest transactions of their owner that end exactly these.
 
 import type { Address, Delegation } from './delegation.ts';
-import { encodeCall, encodeMulticall, type RegistryCall, revokeCall } from './registry-call.ts';
+import { encodeCalls, type RegistryCall, type RegistryTransaction, revokeCall } from './registry-call.ts';
 import { NEWEST_FIRST, type Version } from './versions.ts';
 
 /** One transaction to a registry. */
-export interface Revocation {
-  readonly version: Version;
-  /** Several are one multicall. */
-  readonly calls: readonly RegistryCall[];
-  readonly data: string;
+export interface Revocation extends RegistryTransaction {
   /** Every delegation that it ends. */
   readonly ends: readonly Delegation[];
 }
@@ -37,8 +33,7 @@ function byMulticall(version: Version, chosen: readonly Delegation[]): Revocatio
   const parts: Revocation[] = [];
   for (let start = 0; start < chosen.length; start += MOST_IN_MULTICALL) {
     const ends = chosen.slice(start, start + MOST_IN_MULTICALL);
-    const calls = ends.map(revokeCall) as [RegistryCall, ...RegistryCall[]];
-    parts.push({ version, calls, data: calls.length === 1 ? encodeCall(calls[0]) : encodeMulticall(calls), ends });
+    parts.push({ version, ends, ...encodeCalls(ends.map(revokeCall) as [RegistryCall, ...RegistryCall[]]) });
   }
   return parts;
 }
@@ -47,9 +42,8 @@ function byMulticall(version: Version, chosen: readonly Delegation[]): Revocatio
 function inV1(owner: Address, chosen: readonly Delegation[], whole: WholeInV1): Revocation[] {
   const one = (call: RegistryCall, ends: readonly Delegation[]): Revocation => ({
     version: 1,
-    calls: [call],
-    data: encodeCall(call),
     ends,
+    ...encodeCalls([call]),
   });
   if (whole.vault && chosen.length > 1) return [one(['v1', owner, 'revokeAllDelegates', []], chosen)];
   return [...Map.groupBy(chosen, ({ to }) => to)].flatMap(([to, ends]) =>

@@ -4,6 +4,7 @@ import { type Bytes32, NO_RIGHTS } from './delegation.ts';
 import { keccakBytes } from './keccak.ts';
 import {
   decodeRights,
+  expiringRights,
   expiryOf,
   GLOBAL_ID,
   NEVER,
@@ -28,6 +29,13 @@ function read(rights: string | null) {
 }
 
 describe('rights', () => {
+  test('that expire are written as they are read', () => {
+    const right = expiringRights(rightsIdOf(rightsOf('play') as Bytes32), IN_2030);
+    expect(right).toBe(withExpiry('play', BigInt(IN_2030)));
+    expect(read(right)).toEqual({ text: null, name: 'play', expires: IN_2030 });
+    expect(expiryOf(expiringRights(GLOBAL_ID, IN_2030))).toBe(IN_2030);
+  });
+
   test('that are printable text are shown as text, in any script', () => {
     for (const text of ['vote', 'x', 'a b', 'wählen', '投票', '🗳️'.replace('\ufe0f', ''), '"quoted\\"', 'x'.repeat(32)])
       expect(read(rightsOf(text))).toEqual({ ...NOTHING, text });

@@ -46,6 +46,10 @@ export const isRightsId = (value: unknown): value is RightsId =>
 
 export const rightsIdOf = (rights: Bytes32): RightsId => rights.slice(0, ID_LENGTH) as RightsId;
 
+/** The right with this identifier until a time in Unix seconds. */
+export const expiringRights = (id: RightsId, expires: number): Bytes32 =>
+  `${id}${expires.toString(16).padStart(66 - ID_LENGTH, '0')}`;
+
 /** The last 40 bits, whatever is before them: what a reader of expiring rights goes by. 0 in every ordinary right. */
 export const expiryOf = (rights: Bytes32): number => Number(`0x${rights.slice(EXPIRY_AT)}`);
 

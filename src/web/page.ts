@@ -23,8 +23,8 @@ import icon from './icon.svg' with { type: 'text' };
 import live from './live.browser.js' with { type: 'text' };
 import labels from './names/labels.browser.js' with { type: 'text' };
 import { navigationLink } from './parts.ts';
-import revoke from './revoke/revoke.browser.js' with { type: 'text' };
 import revokeStyle from './revoke/revoke.css' with { type: 'text' };
+import send from './sending/send.browser.js' with { type: 'text' };
 import statusStyle from './status/status.css' with { type: 'text' };
 import style from './style.css' with { type: 'text' };
 import walletStyle from './wallet/wallet.css' with { type: 'text' };
@@ -68,7 +68,7 @@ const TEXTS = {
   '/wallet.css': walletStyle,
   '/status.css': statusStyle,
   '/revoke.css': revokeStyle,
-  '/revoke.js': revoke,
+  '/send.js': send,
   '/developers.css': developersStyle,
   '/developers.js': developers,
   '/developer-fields.js': developerFields,

@@ -320,6 +320,7 @@ describe('the API', () => {
   test.each([
     [`${CHECK}&_=`, 4096],
     ['/revoke?_=', 8000],
+    ['/grant?_=', 8000],
   ])('a URL such as %s is refused with 414 if it has more than %d characters', async (path, most) => {
     const ofLength = (length: number) => send(path.padEnd(length - ORIGIN.length, 'x'));
     expect((await ofLength(most)).status).toBe(200);

@@ -15,6 +15,7 @@ import { sandboxAnswers } from '../../web/docs/reference.ts';
 import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
 import { renderExplorer } from '../../web/explorer/explorer.ts';
 import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/explorer/explorer-query.ts';
+import { renderGrant } from '../../web/grant/grant-page.ts';
 import type { Html } from '../../web/html.ts';
 import { withNotices } from '../../web/names/name-slots.ts';
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
@@ -234,13 +235,18 @@ const DEVELOPER_ROUTES: readonly Route[] = [...SESSION_PATHS, ...KEY_PATHS, ...W
   }),
 );
 
-/** A link names each grant to end. Proxies accept 8 KiB by default. */
-const REVOKE_ROUTE: Route = {
-  ...chargedPage('/revoke', async (call, notices) =>
-    namedPage(await renderRevoke(call.query, servedChains(call.service), call.ask), call, notices),
+/** A link names each grant to end or to make. Proxies accept 8 KiB by default. */
+const OWNER_ROUTES: readonly Route[] = (
+  [
+    ['/revoke', renderRevoke],
+    ['/grant', renderGrant],
+  ] as const
+).map(([path, render]) => ({
+  ...chargedPage(path, async (call, notices) =>
+    namedPage(await render(call.query, servedChains(call.service), call.service.now(), call.ask), call, notices),
   ),
   maxUrlLength: 8000,
-};
+}));
 
 const ROUTES: readonly Route[] = [
   ...[...Map.groupBy(OPERATIONS, ({ path }) => path)].map(operationRoute),
@@ -248,7 +254,7 @@ const ROUTES: readonly Route[] = [
     namedPage(await renderExplorer(explorerQuery(call), call.ask), call, notices),
   ),
   chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
-  REVOKE_ROUTE,
+  ...OWNER_ROUTES,
   pageRoute('/docs', answerDocs),
   pageRoute('/docs.md', answerDocsMarkdown),
   pageRoute('/llms.txt', ({ request, service }) =>

@@ -5,9 +5,10 @@ import { ANY_LIST, COUNTERPARTS } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
 import type { DelegationRecord } from '../../api/responses.ts';
 import { anyUrl, urlFor } from '../../api/url.ts';
-import { type Address, type Delegation, NO_RIGHTS } from '../../registry/delegation.ts';
+import type { Address, Delegation } from '../../registry/delegation.ts';
 import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
+import { riskOf } from '../grant-risk.ts';
 import { problemWords } from '../problem-words.ts';
 
 export type GrantPage = Exclude<Awaited<ReturnType<typeof readGrants>>, Refusal>;
@@ -38,15 +39,21 @@ export async function readGrants(wallet: Address, chainId: number, fetchApi: Fet
   if (chain === undefined) return new Refusal(503, 'No reason was given.');
   if ('problem' in chain) return new Refusal(503, problemWords(chain.problem));
   const { block, indexedFrom = null } = chain;
-  return { grants: answer.delegations.map(delegationOf), block: block.number, indexedFrom, next: answer.next };
+  const grants = answer.delegations.map((one) => ({ ...delegationOf(one), since: one.since.timestamp }));
+  return { grants, block: block.number, indexedFrom, next: answer.next };
 }
 
-/** What a wallet grants to itself gives nothing. */
-export const isUnlimited = ({ kind, from, to, rights }: Delegation): boolean =>
-  kind === 'ALL' && from !== to && (rights === null || rights === NO_RIGHTS);
+/** With the time since which it holds, in Unix seconds. */
+export type DatedGrant = GrantPage['grants'][number];
 
-export const unlimitedFirst = (grants: readonly Delegation[]): readonly Delegation[] =>
+export const isUnlimited = (grant: Delegation): boolean => riskOf(grant, grant.kind) === 0;
+
+export const unlimitedFirst = <G extends Delegation>(grants: readonly G[]): readonly G[] =>
   grants.toSorted((a, b) => Number(isUnlimited(b)) - Number(isUnlimited(a)));
+
+/** In the order of danger. */
+export const worstFirst = (grants: readonly DatedGrant[]): readonly DatedGrant[] =>
+  grants.toSorted((a, b) => riskOf(a, a.kind) - riskOf(b, b.kind) || b.since - a.since);
 
 /** Each can have two: the ids of all of them, and of a page of other grants, fit into a URL. */
 const MOST_UNLIMITED = 12;
@@ -56,7 +63,9 @@ export async function readUnlimited(wallet: Address, chainId: number, fetchApi: 
   const values = { wallet, chainId: String(chainId), numbers: 'string', limit: MOST_UNLIMITED };
   const answer = await askUrl<Delegates>(fetchApi, anyUrl(COUNTERPARTS.delegates, values));
   if (answer instanceof Refusal) return answer;
-  const grants = answer.delegates.flatMap((row) => row.grants.map(delegationOf));
+  const grants = answer.delegates.flatMap((row) =>
+    row.grants.map((one) => ({ ...delegationOf(one), since: one.since.timestamp })),
+  );
   return { grants, hasMore: answer.next !== null };
 }
 
@@ -84,7 +93,7 @@ export async function visitGrants(
 }
 
 export interface OtherChains {
-  /** Grants to the wallets, by chain. */
+  /** Grants to the wallets that were asked for, by chain. */
   readonly grants: ReadonlyMap<number, readonly Delegation[]>;
   /** The chains that did not answer, or of which not everything was read. */
   readonly unread: readonly number[];
@@ -95,11 +104,11 @@ const MOST_READ = 10_000;
 
 export async function readOtherChains(
   owner: Address,
-  wallets: ReadonlySet<string>,
+  wallets: ReadonlySet<string> | 'all',
   chainIds: readonly number[],
   fetchApi: FetchApi,
 ): Promise<OtherChains> {
-  if (chainIds.length === 0 || wallets.size === 0) return { grants: new Map(), unread: [] };
+  if (chainIds.length === 0 || (wallets !== 'all' && wallets.size === 0)) return { grants: new Map(), unread: [] };
   const chosen = { chainId: chainIds.join(), direction: 'outgoing', numbers: 'string', limit: MOST_READ };
   const answer = await askApi(fetchApi, ANY_LIST, { wallet: owner, ...chosen });
   if (answer instanceof Refusal) return { grants: new Map(), unread: chainIds };
@@ -107,7 +116,8 @@ export async function readOtherChains(
   // The list goes chain by chain: those after its last row were not reached.
   const last = next === null ? chainIds.length : chainIds.indexOf(delegations.at(-1)?.chainId ?? -1);
   const byChain = Map.groupBy(delegations, ({ chainId }) => chainId);
-  const toWallets = (records: typeof delegations) => records.map(delegationOf).filter(({ to }) => wallets.has(to));
+  const toWallets = (records: typeof delegations) =>
+    records.map(delegationOf).filter(({ to }) => wallets === 'all' || wallets.has(to));
   const grants = [...byChain].map(([chainId, records]) => [chainId, toWallets(records)] as const);
   return {
     grants: new Map(grants.filter(([, list]) => list.length > 0)),

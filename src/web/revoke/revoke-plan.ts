@@ -2,48 +2,27 @@
 
 import { checksummed } from '../../registry/checksum.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
-import { NETWORKS } from '../../registry/network.ts';
-import { paramsOf, type RegistryCall } from '../../registry/registry-call.ts';
 import type { Revocation } from '../../registry/revocation.ts';
 import { grantIdOf } from '../grant-id.ts';
 import { grantText, powerText } from '../grant-words.ts';
 import { type Html, html } from '../html.ts';
-import { walletName } from '../names/name-slots.ts';
-import { chainName, copyButton, countText, shortAddress } from '../parts.ts';
+import { chainName, countText, shortAddress } from '../parts.ts';
+import { fullAddress, renderChanges, renderTransactions } from '../sending/transactions.ts';
 import { type OtherChains, unlimitedFirst } from './outgoing-grants.ts';
 import { type Choice, type RevokeQuery, revokePath } from './revoke-query.ts';
 import type { Selection } from './revoke-selection.ts';
 
-export const fullAddress = (address: Address): Html =>
-  html`<code class="whole">${checksummed(address)}</code> ${walletName(address)}`;
-
-export const renderTransactions = (plan: readonly Revocation[], chainId: number): Html =>
-  html`<ol class="stack">${plan.map((one, position) => renderTransaction(one, chainId, position + 1, plan.length))}</ol>`;
-
-function renderTransaction(revocation: Revocation, chainId: number, number: number, of: number): Html {
-  const target = checksummed(NETWORKS.get(chainId)?.registries[revocation.version] as Address);
-  const title = of === 1 ? 'One transaction' : `Transaction ${number} of ${of}`;
-  return html`<li class="card" data-transaction data-target="${target}" data-calldata="${revocation.data}">
-<h3>${title} <span class="badge" data-state>not sent</span></h3>
-${[...Map.groupBy(revocation.ends, ({ to }) => to)].map(([to, ends]) => renderEnds(to, ends))}
-${wholeWarning(revocation)}
-<details><summary>Show the transaction</summary>${renderCall(revocation, target, chainId)}</details></li>`;
-}
-
-/** More than these unfold. */
-const SHOWN = 10;
-
-function renderEnds(to: Address, ends: readonly Delegation[]): Html {
-  const rows = ends.map(
-    (grant) =>
-      html`<li data-grant="${grantIdOf(grant)}" data-amount="${String(grant.amount ?? '')}">${grantText(grant)}</li>`,
+export const renderRevocations = (
+  plan: readonly Revocation[],
+  chainId: number,
+  counted: readonly [before: number, all: number],
+): Html =>
+  renderTransactions(
+    plan,
+    chainId,
+    (one) => html`${renderChanges(one.ends, 'will no longer be', (grant) => grantText(grant))}${wholeWarning(one)}`,
+    [...counted],
   );
-  const more = rows.slice(SHOWN);
-  const rest =
-    more.length > 0 &&
-    html`<details><summary>and ${countText(more.length, 'more grant')}</summary><ul>${more}</ul></details>`;
-  return html`<p>${fullAddress(to)} may no longer act for</p><ul>${rows.slice(0, SHOWN)}</ul>${rest}`;
-}
 
 /** Two calls of v1 end more than what they name. */
 function wholeWarning({ calls }: Revocation): Html | null {
@@ -53,54 +32,50 @@ function wholeWarning({ calls }: Revocation): Html | null {
   return html`<p class="notice trouble">This call ends <strong>${who} in registry v1</strong> on this chain, also what you grant there before it is mined.</p>`;
 }
 
-function renderCall({ calls, data }: Revocation, target: string, chainId: number): Html {
-  const several =
-    calls.length > 1 && html`<dd><code>multicall</code>: ${countText(calls.length, 'call')}, all or none</dd>`;
-  return html`<dl class="call"><dt>Chain</dt><dd>${chainName(chainId)} (${chainId})</dd>
-<dt>To</dt><dd><code class="whole">${target}</code> ${copyButton(target, 'the target')}</dd>
-<dt>Value</dt><dd>0</dd>
-<dt>Function</dt>${several}${calls.map(renderArguments)}
-<dt>Calldata</dt><dd><div class="calldata" tabindex="0" role="group" aria-label="Calldata"><code class="whole">${data}</code></div>${copyButton(data, 'the calldata')}</dd></dl>`;
-}
-
-function renderArguments(call: RegistryCall): Html {
-  const [, , name, args] = call;
-  const names = paramsOf(call);
-  const rows = args.map((value, position) => {
-    const text = typeof value === 'string' && value.length === 42 ? checksummed(value as Address) : String(value);
-    return html`<li><span class="soft">${names[position] ?? ''}</span> <code class="whole">${text}</code></li>`;
-  });
-  return html`<dd><code>${name}</code><ul>${rows}</ul></dd>`;
-}
-
-/** The page that is rendered. */
-export interface Asked extends RevokeQuery {
+export interface OfOwner extends RevokeQuery {
   readonly wallet: Address;
+}
+
+/** What is asked of one chain. */
+export interface Asked extends OfOwner {
   readonly chainId: number;
 }
 
 /** Per wallet. */
 const MOST_KEPT = 20;
 
-/** What the revocation does not end: above all, what lets the same wallet go on. */
-export function renderKept(asked: Asked, { kept, same, others, indexedFrom }: Selection, elsewhere: OtherChains) {
+/** What the revocation does not end on its chain: above all, what lets the same wallet go on. */
+export function renderKept(asked: Asked, { kept, same, others, indexedFrom }: Selection): Html {
   const isSame = new Set(same);
   const wallets = (areTheSame: boolean) => {
     const grants = kept.filter((grant) => isSame.has(grant) === areTheSame);
     return [...Map.groupBy(grants, ({ to }) => to)].map(([to, its]) => renderKeptOf(asked, to, its, areTheSame));
   };
+  const name = chainName(asked.chainId);
   return html`${wallets(true)}
 ${wallets(false)}
-${renderElsewhere(asked.wallet, elsewhere)}
-${indexedFrom !== null && html`<p class="notice trouble">This service knows the grants on ${chainName(asked.chainId)} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
-<ul>${others > 0 && html`<li>${countText(others, 'further grant')} of your wallet on this chain ${others === 1 ? 'stays as it is' : 'stay as they are'}.</li>`}
-<li>What these wallets have already done stays done.</li>
-<li>Token approvals are not delegations: allowances that you gave to apps stay.</li></ul>`;
+${indexedFrom !== null && html`<p class="notice trouble">This service knows the grants on ${name} since block ${indexedFrom}. Older grants are not listed and may stay.</p>`}
+${others > 0 && html`<p>${countText(others, 'further grant')} of your wallet on ${name} ${others === 1 ? 'stays as it is' : 'stay as they are'}.</p>`}`;
 }
 
-export const renderElsewhere = (owner: Address, { grants, unread }: OtherChains): Html =>
-  html`${[...grants].map(([chainId, its]) => renderChain(owner, chainId, its))}
-${unread.length > 0 && html`<p class="notice trouble">Not read: ${unread.map(chainName).join(', ')}. Whether these wallets may act for you there is not known here.</p>`}`;
+export const NEVER_ENDED = html`<ul><li>What these wallets have already done stays done.</li>
+<li>Token approvals are not delegations: allowances that you gave to apps stay.</li></ul>`;
+
+/** On the other chains. */
+export const renderElsewhere = (asked: OfOwner, { grants, unread }: OtherChains): Html =>
+  html`${[...grants].map(([chainId, its]) => renderChain(asked, chainId, its))}
+${unread.length > 0 && html`<p class="notice trouble">Not read: ${unread.map(chainName).join(', ')}. Whether ${asked.everything ? 'any wallet' : 'these wallets'} may act for you there is not known here.</p>`}`;
+
+/** After a revocation: how much is left on this chain, and whether any of it has no limit. */
+export function renderLeft({ wallet, chainId }: Asked, { kept, others, worst, indexedFrom }: Selection): Html | null {
+  if (indexedFrom !== null) return null;
+  const count = others + kept.length;
+  const name = chainName(chainId);
+  if (count === 0) return html`<p>No grant of your wallet is left on ${name}.</p>`;
+  const left = `${countText(count, 'grant')} of your wallet ${count === 1 ? 'is' : 'are'} left on ${name}`;
+  if (worst > 0) return html`<p>${left}, none without limit.</p>`;
+  return html`<p class="notice trouble">${left}, <strong>not all within limits</strong>. <a class="button danger small" href="${revokePath(wallet, chainId, { everything: true })}">Revoke everything on ${name}</a></p>`;
+}
 
 /** Powers that are named in one sentence. */
 const MOST_NAMED = 3;
@@ -146,8 +121,13 @@ function addLink({ wallet, chainId, ...choice }: Asked, to: Address, grants: rea
   return html`<a href="${revokePath(wallet, chainId, { ...choice, ...added })}">Revoke ${what} too</a>`;
 }
 
-function renderChain(owner: Address, chainId: number, grants: readonly Delegation[]): Html {
+function renderChain({ wallet, everything }: OfOwner, chainId: number, grants: readonly Delegation[]): Html {
   const wallets = new Set(grants.map(({ to }) => to));
-  const them = wallets.size === 1 ? 'the same wallet' : 'the same wallets';
-  return html`<p class="notice trouble">On ${chainName(chainId)}, ${countText(grants.length, 'grant')} to ${them} ${grants.length === 1 ? 'stays' : 'stay'}. A transaction counts on one chain only. <a href="${revokePath(owner, chainId, wallets.size > MOST_WALLETS ? {} : { wallets })}">Revoke on ${chainName(chainId)}</a></p>`;
+  const them = everything
+    ? countText(wallets.size, 'wallet')
+    : wallets.size === 1
+      ? 'the same wallet'
+      : 'the same wallets';
+  const choice = everything ? { everything } : wallets.size > MOST_WALLETS ? {} : { wallets };
+  return html`<p class="notice trouble">On ${chainName(chainId)}, ${countText(grants.length, 'grant')} to ${them} ${grants.length === 1 ? 'stays' : 'stay'}. A transaction counts on one chain only. <a href="${revokePath(wallet, chainId, choice)}">Revoke on ${chainName(chainId)}</a></p>`;
 }

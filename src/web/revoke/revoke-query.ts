@@ -7,7 +7,7 @@ import type { Address, DelegationKey } from '../../registry/delegation.ts';
 import { addressFault, findAddress } from '../address-input.ts';
 import { grantIdOf, readGrantId } from '../grant-id.ts';
 
-const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'same', 'selected', 'cursor']);
+const FIELDS: ReadonlySet<string> = new Set(['wallet', 'chain', 'v1', 'all', 'same', 'selected', 'cursor']);
 /** Can be given more than once. */
 const REPEATED: ReadonlySet<string> = new Set(['grant', 'to']);
 
@@ -21,13 +21,18 @@ export interface Choice {
   readonly wallets: ReadonlySet<Address>;
   /** Every grant in registry v1. */
   readonly allOfV1: boolean;
+  /** Every grant. */
+  readonly everything: boolean;
 }
 
 export interface RevokeQuery extends Choice {
   /** As entered. */
   readonly walletText: string;
   readonly wallet: Address | null;
+  /** Null if none is chosen, or several. */
   readonly chainId: number | null;
+  /** Of a revocation on several chains. */
+  readonly severalIds: readonly number[];
   /** Whether grants were to be ticked in the list. */
   readonly isSelection: boolean;
   /** Of the list to choose from. */
@@ -37,8 +42,8 @@ export interface RevokeQuery extends Choice {
   readonly chainIds: readonly number[];
 }
 
-export const isEmpty = ({ grants, wallets, allOfV1 }: Choice): boolean =>
-  grants.size === 0 && wallets.size === 0 && !allOfV1;
+export const isEmpty = ({ grants, wallets, allOfV1, everything }: Choice): boolean =>
+  grants.size === 0 && wallets.size === 0 && !allOfV1 && !everything;
 
 export function readRevokeQuery(query: string, chainIds: readonly number[]): RevokeQuery {
   const { values, faults } = parseQuery(query, FIELDS, REPEATED);
@@ -54,10 +59,17 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
   const walletFault = walletText === '' ? null : addressFault(walletText);
   const wallet = walletFault === null && walletText !== '' ? (walletText.toLowerCase() as Address) : null;
   if (walletFault !== null) faults.push({ parameter: 'Your wallet:', detail: walletFault });
-  const chainId = read('chain', values.get('chain'), (text) => {
-    const id = chainIdParam.read(text);
-    return id instanceof Fault || chainIds.includes(id) ? id : new Fault('is not a chain that this service follows');
-  });
+  const chosen = (values.get('chain') ?? '').split(',', chainIds.length + 1).flatMap(
+    (one) =>
+      read('chain', one, (text) => {
+        const id = chainIdParam.read(text);
+        return id instanceof Fault || chainIds.includes(id)
+          ? id
+          : new Fault('is not a chain that this service follows');
+      }) ?? [],
+  );
+  const severalIds = [...new Set(chosen)];
+  const chainId = severalIds.length === 1 ? (severalIds[0] ?? null) : null;
   const readIds = () => {
     if (wallet === null) return [];
     return repeated.getAll('grant').flatMap((text) => {
@@ -69,11 +81,11 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
     walletText,
     wallet,
     chainId,
+    severalIds: chainId === null ? severalIds : [],
     grants: new Map(readIds()),
     wallets: new Set(repeated.getAll('to').flatMap((text) => read('to', text.trim(), readAddress) ?? [])),
-    equals:
-      read('same', values.get('same'), (text) => (text === 'yes' ? true : new Fault('must be yes, or absent'))) ??
-      false,
+    equals: read('same', values.get('same'), readYes) ?? false,
+    everything: read('all', values.get('all'), readYes) ?? false,
     allOfV1:
       read('v1', values.get('v1'), (text) => (text === 'all' ? true : new Fault('must be all, or absent'))) ?? false,
     isSelection: values.has('selected'),
@@ -83,13 +95,21 @@ export function readRevokeQuery(query: string, chainIds: readonly number[]): Rev
   };
 }
 
-/** The path of the page. */
-export function revokePath(wallet: Address, chainId: number, choice: Partial<Choice> = {}, cursor?: string): string {
-  const query = new URLSearchParams({ wallet, chain: String(chainId) });
+const readYes = (text: string) => (text === 'yes' ? true : new Fault('must be yes, or absent'));
+
+/** The path of the page. Several chains are separated by commas; without one, it shows the chains that have such grants. */
+export function revokePath(
+  wallet: string,
+  chainId: number | string | null,
+  choice: Partial<Omit<Choice, 'wallets'>> & { readonly wallets?: ReadonlySet<string> } = {},
+  cursor?: string,
+): string {
+  const query = new URLSearchParams({ wallet, ...(chainId !== null && { chain: String(chainId) }) });
   for (const id of choice.grants?.keys() ?? []) query.append('grant', id);
   for (const to of choice.wallets ?? []) query.append('to', to);
   if (choice.equals) query.set('same', 'yes');
   if (choice.allOfV1) query.set('v1', 'all');
+  if (choice.everything) query.set('all', 'yes');
   if (cursor !== undefined) query.set('cursor', cursor);
   return `/revoke?${query}`;
 }

@@ -6,6 +6,7 @@ import type { WholeInV1 } from '../../registry/revocation.ts';
 import type { Version } from '../../registry/versions.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { grantIdOf } from '../grant-id.ts';
+import { RISK_TEXTS, riskOf } from '../grant-risk.ts';
 import { type GrantPage, visitGrants } from './outgoing-grants.ts';
 import type { Choice } from './revoke-query.ts';
 
@@ -22,6 +23,8 @@ export interface Selection extends Pick<GrantPage, 'block' | 'indexedFrom'> {
   readonly same: readonly Delegation[];
   /** How many further grants stay. */
   readonly others: number;
+  /** The risk of the most dangerous grant that stays. */
+  readonly worst: number;
   readonly whole: WholeInV1;
 }
 
@@ -42,8 +45,13 @@ export async function selectGrants(wallet: Address, chainId: number, choice: Cho
     const isNamed = choice.grants.has(id);
     if (isNamed) state.found.add(id);
     const isChosen =
-      isNamed || isEqual(grant) || choice.wallets.has(grant.to) || (choice.allOfV1 && grant.version === 1);
+      choice.everything ||
+      isNamed ||
+      isEqual(grant) ||
+      choice.wallets.has(grant.to) ||
+      (choice.allOfV1 && grant.version === 1);
     if (!isChosen && grant.version === 1) state.keepsV1.add(grant.to);
+    if (!isChosen) state.worst = Math.min(state.worst, riskOf(grant, grant.kind));
     // With all of v1, every wallet can be one of those that lose something.
     const isRelated = named.has(grant.to) || choice.allOfV1;
     const group = isChosen ? state.chosen : isRelated ? state.kept : null;
@@ -60,7 +68,7 @@ export async function selectGrants(wallet: Address, chainId: number, choice: Cho
     page = await visitGrants(wallet, chainId, fetchApi, visit);
   }
   if (page instanceof Refusal) return page;
-  const { chosen, kept, others, more, found, keepsV1 } = state;
+  const { chosen, kept, others, worst, more, found, keepsV1 } = state;
   const losing = new Set(chosen.map(({ to }) => to));
   const absent = [...choice.grants].filter(([id]) => !found.has(id)).map(([, key]) => key);
   const lost = new Set(absent.map(({ to }) => to));
@@ -77,6 +85,7 @@ export async function selectGrants(wallet: Address, chainId: number, choice: Cho
     kept: keptByThem,
     same: keptByThem.filter((grant) => isOver || gives.has(delegationId(grant))),
     others: others + kept.length - keptByThem.length,
+    worst,
     whole: { vault: keepsV1.size === 0, delegates: new Set([...losing].filter((to) => !keepsV1.has(to))) },
   };
 }
@@ -85,6 +94,7 @@ const emptyState = () => ({
   chosen: [] as Delegation[],
   kept: [] as Delegation[],
   others: 0,
+  worst: RISK_TEXTS.length - 1,
   more: { 1: 0, 2: 0 },
   /** The ids of chosen grants that are active. */
   found: new Set<string>(),

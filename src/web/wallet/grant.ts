@@ -4,6 +4,7 @@ import type { ANY_LIST, HISTORY } from '../../api/any-operations.ts';
 import type { ResponseOf } from '../../api/operation.ts';
 import { NO_RIGHTS } from '../../registry/delegation.ts';
 import { grantId } from '../grant-id.ts';
+import { riskOf } from '../grant-risk.ts';
 import type { Direction, KindName, OrderName } from './wallet-view.ts';
 
 export type Grant = ResponseOf<typeof ANY_LIST>['delegations'][number];
@@ -22,7 +23,7 @@ export const hasAnyRight = ({ rights }: Grant): boolean => rights === null || ri
 export const isToItself = ({ from, to }: Pick<Grant, 'from' | 'to'>): boolean => from === to;
 
 /** It covers the whole wallet, with any right. What a wallet grants to itself gives nothing. */
-export const isUnlimited = (grant: Grant): boolean => grant.type === 'ALL' && hasAnyRight(grant) && !isToItself(grant);
+export const isUnlimited = (grant: Grant): boolean => riskOf(grant, grant.type) === 0;
 
 export function kindOf({ type, standard }: Grant): KindName {
   if (type === 'ALL') return 'all';
@@ -51,10 +52,13 @@ const widthOf = (grant: Grant) => 2 * kindWidth(grant) + (hasAnyRight(grant) ? 0
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
+const riskIn = ({ grant }: GrantRow) => riskOf(grant, grant.type);
+
 const compareNewest = (a: GrantRow, b: GrantRow) => byNewest(a.grant, b.grant);
 
 /** `listed` is the order in which they were read, but for those without any limit, which come first. */
 const ORDERS: Readonly<Record<OrderName | 'listed', (a: GrantRow, b: GrantRow) => number>> = {
+  risk: (a, b) => riskIn(a) - riskIn(b) || compareNewest(a, b),
   newest: compareNewest,
   wallet: (a, b) => compareText(otherOf(a).toLowerCase(), otherOf(b).toLowerCase()) || compareNewest(a, b),
   kind: (a, b) => widthOf(a.grant) - widthOf(b.grant) || compareNewest(a, b),

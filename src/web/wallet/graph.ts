@@ -107,7 +107,8 @@ function renderNarrow({ wallet, colds, hots }: Graph): Html {
 const MOST_DRAWN = 7;
 
 /** A v1 token and the same ERC-721 token have one name. */
-function scopeText(grant: Grant): string {
+/** A power in a few words. */
+export function scopeText(grant: Grant): string {
   const { contract, tokenId, amount } = grant;
   const where = contract === null ? '' : shortAddress(contract);
   const token = `${shortNumber(String(tokenId))} of ${where}`;

@@ -1,7 +1,8 @@
 // Renders the history of a wallet as a time line: what began, what changed and what ended, newest first.
 
 import { type FetchApi, Refusal } from '../ask-api.ts';
-import { grantId } from '../grant-id.ts';
+import { grantPaths } from '../grant/grant-query.ts';
+import { delegationOf, grantId } from '../grant-id.ts';
 import { type Html, html } from '../html.ts';
 import { dateText, renderTime } from '../time-text.ts';
 import { byNewest, type GrantRow, isUnlimited, type PastGrant, rowKey } from './grant.ts';
@@ -81,8 +82,13 @@ function renderEvent(view: WalletView, event: TimelineEvent): Html {
   const what = `${kind === 'began' ? '' : 'the grant '}${direction === 'outgoing' ? 'to' : 'by'}`;
   const change = before === null ? undefined : html`${renderAmount(before.amount)} → ${renderAmount(grant.amount)}`;
   const isDangerous = kind === 'began' && grant.until === null && direction === 'outgoing' && isUnlimited(grant);
+  const ended = delegationOf(grant);
+  const undo =
+    kind === 'ended' &&
+    direction === 'outgoing' &&
+    grantPaths(ended.from, grant.chainId, [ended]).map((path) => html`<p><a href="${path}">Grant it again …</a></p>`);
   return html`<li class="event ${kind}${isDangerous ? ' dangerous' : ''}" data-key="${rowKey(event)}.${at.block}.${at.logIndex}">
 <p><strong>${VERBS[kind]}</strong> ${what} ${renderOther(view, event)}</p>
 <p>${renderScope(view, grant, change)}, ${renderRights(view, grant)}</p>
-<p class="soft">${renderTime(at.timestamp, view.now, at.block)}, ${dateText(at.timestamp)}, ${renderBlock(view, at, grant.chainId)}</p></li>`;
+<p class="soft">${renderTime(at.timestamp, view.now, at.block)}, ${dateText(at.timestamp)}, ${renderBlock(view, at, grant.chainId)}</p>${undo}</li>`;
 }

@@ -1,6 +1,7 @@
 // Renders grants as one table, and as cards on a narrow screen: both registries, all chains, grants from the wallet first.
 
 import { revokeLink } from '../grant-id.ts';
+import { oldBadge } from '../grant-risk.ts';
 import { type Html, html } from '../html.ts';
 import { shortAddress } from '../parts.ts';
 import { renderTime } from '../time-text.ts';
@@ -50,6 +51,6 @@ function renderRow(view: WalletView, row: GrantRow, hasActions: boolean): Html {
 ${cell('Wallet', renderOther(view, row))}
 ${cell('What', renderScope(view, grant))}
 ${cell('Rights', renderRights(view, grant))}
-${cell('Since', html`${renderTime(since.timestamp, view.now, since.block)} <span class="soft">${renderBlock(view, since, chainId)}</span>`)}
+${cell('Since', html`${renderTime(since.timestamp, view.now, since.block)} <span class="soft">${renderBlock(view, since, chainId)}</span>${direction === 'outgoing' && html` ${oldBadge(since.timestamp, view.now)}`}`)}
 ${hasActions && html`<td role="cell" class="action">${revoke}</td>`}</tr>`;
 }

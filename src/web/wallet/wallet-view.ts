@@ -16,7 +16,12 @@ export const KIND_TEXTS = {
 } as const;
 export type KindName = keyof typeof KIND_TEXTS;
 
-export const ORDER_TEXTS = { newest: 'Newest first', wallet: 'By wallet', kind: 'By kind' } as const;
+export const ORDER_TEXTS = {
+  risk: 'Most dangerous first',
+  newest: 'Newest first',
+  wallet: 'By wallet',
+  kind: 'By kind',
+} as const;
 export type OrderName = keyof typeof ORDER_TEXTS;
 
 export interface WalletView {
@@ -62,7 +67,7 @@ export function readWalletView(wallet: string, query: ExplorerQuery): WalletView
     direction: oneOf('direction', DIRECTIONS),
     kind: oneOf('kind', Object.keys(KIND_TEXTS) as KindName[]),
     isUnlimitedOnly: value('unlimited') === 'yes',
-    order: oneOf('order', Object.keys(ORDER_TEXTS) as OrderName[]) ?? 'newest',
+    order: oneOf('order', Object.keys(ORDER_TEXTS) as OrderName[]) ?? 'risk',
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
     cursor: value('cursor'),
     now: query.now,
@@ -81,7 +86,7 @@ export function walletUrl(view: WalletView, changes: Partial<WalletView> = {}, p
     direction: shown.direction ?? '',
     kind: shown.kind ?? '',
     unlimited: shown.isUnlimitedOnly ? 'yes' : '',
-    order: shown.order === 'newest' ? '' : shown.order,
+    order: shown.order === 'risk' ? '' : shown.order,
     cursor,
     page: shown.page === 1 ? '' : String(shown.page),
   };

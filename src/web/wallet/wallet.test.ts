@@ -6,6 +6,8 @@ import { address, block, granted, hash, timeOf } from '../../../test/support/fix
 import { appOf } from '../../../test/support/serving.ts';
 import { CHAINS, FRIEND, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from '../../../test/support/wallet-chains.ts';
 import type { App } from '../../http/server/app.ts';
+import { type Bytes32, MAX_UINT256 } from '../../registry/delegation.ts';
+import { expiringRights, rightsIdOf, rightsOf } from '../../registry/rights.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -67,7 +69,7 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(await count('&kind=erc20')).toBe(1);
     expect(await count('&unlimited=yes')).toBe(2);
     expect(await count('&unlimited=yes&kind=contract')).toBe(0);
-    const [newest] = await rowsOf(app, `/?wallet=${OWNER}`);
+    const [newest] = await rowsOf(app, `/?wallet=${OWNER}&order=newest`);
     expect(newest).toContain('v2.ERC20');
     const byKind = await rowsOf(app, `/?wallet=${OWNER}&order=kind&direction=outgoing`);
     expect(byKind.map((key) => key?.split('.')[4])).toEqual([
@@ -83,6 +85,22 @@ describe('a wallet on five chains, one of which is away', () => {
     ]);
     const byWallet = await rowsOf(app, `/?wallet=${OWNER}&order=wallet&direction=outgoing`);
     expect(byWallet.map((key) => key?.split('.')[5])).toEqual([FRIEND, FRIEND, ...Array<string>(7).fill(VOTER)]);
+  });
+
+  test('has one card for each wallet that may act for it: the same power in both registries is one', async () => {
+    const text = await read(answering, `/?wallet=${OWNER}`);
+    expect(text).toMatch(
+      /Who may act for it 0x1F2E…2c3D Copy can do everything , in both registries on Ethereum, for 3 days now\. Revoke all of it/i,
+    );
+    expect(text).toMatch(
+      /0xb0A7…3456 Copy has \d limited grants , in both registries on Ethereum and Optimism, for 3 days now\. It may act for: .* and 3 more Revoke all of it/i,
+    );
+    const source = await get(answering, `/?wallet=${OWNER}`);
+    expect(source.match(/data-key="hot\./g)).toHaveLength(2);
+    expect(source).toMatch(/href="\/revoke\?wallet=0x\w+&amp;chain=1&amp;to=0x1f2e/i);
+    // On several chains, the next page has one card for each.
+    expect(source).toMatch(/href="\/revoke\?wallet=0x\w+&amp;to=0xb0a7/i);
+    expect(await get(answering, `/?wallet=${OWNER}&chain=1&asOf=102`)).not.toContain('data-key="hot.');
   });
 
   test('shows long ids short with the whole value to copy, and rights as text and as bytes', async () => {
@@ -181,6 +199,10 @@ describe('a wallet on five chains, one of which is away', () => {
     expect(text.match(/Granted to/g)).toHaveLength(6);
     expect(text).not.toContain('Ended: the grant to 0xb0A7');
     expect(await get(app, path)).toContain(`/tx/${hash(103_000)}`);
+    // What ended can be granted again as it was.
+    expect(
+      (await get(app, path)).match(/href="\/grant\?wallet=0x\w+&amp;chain=1&amp;grant=v2\.ALL\.0x0+60"/g),
+    ).toHaveLength(1);
     const all = await read(app, `/?wallet=${OWNER}&view=history`);
     expect(all).toContain('Gnosis is missing.');
     expect(all.match(/Granted (to|by)/g)).toHaveLength(12);
@@ -229,8 +251,44 @@ test('a wallet that granted to itself is not counted as another, and is listed i
   for (const path of [`/?wallet=${wallet}`, `/revoke?wallet=${wallet}&chain=1`]) {
     const page = await get(app, path);
     expect(page).toContain('>this wallet itself<');
-    expect(page).not.toMatch(/no limit<|dangerous/);
+    expect(page).not.toMatch(/no limit<|class="[^"]*dangerous/);
   }
+  await store.close();
+});
+
+test('the most dangerous comes first, then the newest, and the page says so; what is old or expires is told', async () => {
+  const store = await openStore(`sqlite:${temporaryPath('risk.db')}`);
+  const { epoch } = await store.claim(1, 100);
+  const from = address(7);
+  const until = (seconds: number) => expiringRights(rightsIdOf(rightsOf('play') as Bytes32), seconds);
+  const now = timeOf(102) + 400 * 86_400;
+  const blocks = [
+    block(101, [
+      granted('ERC20', { from, amount: MAX_UINT256 }),
+      granted('CONTRACT', { from }),
+      granted('ERC721', { from }),
+      granted('ALL', { from, to: from }),
+    ]),
+    block(102, [
+      granted('ALL', { from, version: 1 }),
+      granted('ALL', { from, rights: until(now + 86_400) }),
+      granted('ERC1155', { from, rights: until(now - 86_400) }),
+    ]),
+  ];
+  await store.apply({ chainId: 1, epoch, after: null, blocks, head: block(102) });
+  const app = appOf(store, now, { maxLag: () => 1e9 });
+  const path = `/?wallet=${from}&direction=outgoing`;
+  const kinds = (await rowsOf(app, path)).map((key) => key?.split('.').slice(3, 5).join('.'));
+  expect(kinds).toEqual(['v1.ALL', 'v2.ERC20', 'v2.CONTRACT', 'v2.ERC1155', 'v2.ALL', 'v2.ALL', 'v2.ERC721']);
+  const text = await read(app, path);
+  expect(text).toContain('Most dangerous first: the whole wallet without any limit, any amount of a token');
+  expect(text.match(/granted over a year ago/g)).toHaveLength(8);
+  expect(text).toMatch(/only “play” until \d+ \w+ 20\d\d, not enforced/);
+  expect(text).toContain('only “play” expired 1 day ago, not enforced');
+  expect(text).toMatch(
+    /can do everything , in registry v1, for 400 days now\. Also granted: ERC-20 \S+ contract \S+ and 3 more/,
+  );
+  expect(await read(app, `${path}&order=newest`)).not.toContain('Most dangerous first:');
   await store.close();
 });
 

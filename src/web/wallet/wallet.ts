@@ -6,11 +6,14 @@ import { checksummed } from '../../registry/checksum.ts';
 import { addressFault } from '../address-input.ts';
 import { type FetchApi, Refusal } from '../ask-api.ts';
 import { type ExplorerQuery, pointInTimeFault } from '../explorer/explorer-query.ts';
+import { grantFormPath } from '../grant/grant-query.ts';
+import { RISK_ORDER } from '../grant-risk.ts';
 import { type Html, html } from '../html.ts';
 import { walletName } from '../names/name-slots.ts';
 import { namingForm } from '../names/naming-form.ts';
 import { chainName, copyButton, navigationLink, notice } from '../parts.ts';
 import { renderGraph } from './graph.ts';
+import { renderHotWallets } from './hot-wallets.ts';
 import { renderIdenticon } from './identicon.ts';
 import { pageOf, renderFilters, renderPager } from './wallet-controls.ts';
 import { renderExclusive } from './wallet-exclusive.ts';
@@ -62,7 +65,7 @@ async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: Fetch
   const part = (name: string) => !isLong && html` data-part="${name}"`;
   const hasGrants = sides.outgoing.grants.length + sides.incoming.grants.length > 0 || isLong;
   const isEmpty = !hasGrants && isEverythingKnown(chains);
-  return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}${await renderExclusive(view, grants, fetchApi)}</div>
+  return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}${await renderExclusive(view, grants, fetchApi)}${renderHotWallets(view, sides.outgoing)}${view.asOf === '' && html`<p class="list-links"><a href="${grantFormPath(view.wallet, view.chain)}">Grant access from this wallet …</a></p>`}</div>
 ${hasGrants && html`<h2 id="grants">Grants</h2>${renderFilters(view, !(listing instanceof Refusal) && listing.isPart)}`}
 <div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty && renderEmpty(view)}</div>
 <div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
@@ -82,13 +85,14 @@ function renderList(view: WalletView, listing: List | Refusal): Html {
   const { rows } = listing;
   const page = pageOf(rows, view.page);
   const several = view.asOf === '' && rows.some(({ direction }) => direction === 'outgoing');
-  const revoke = html`/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
-  const links = html`<div class="actions list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a>`}</div>`;
+  const revoke = `/revoke?wallet=${view.wallet}${view.chain === '' ? '' : `&chain=${view.chain}`}`;
+  const links = html`<div class="actions list-links"><a href="${walletUrl(view, {}, '/wallet.csv')}">Download as CSV</a>${several && html`<a href="${revoke}">Revoke several …</a><a href="${revoke}&all=yes">Revoke everything …</a>`}</div>`;
+  const isByRisk = view.order === 'risk' && !listing.isPart && rows.length > 1;
   const table =
     rows.length === 0
       ? html`<p class="empty">No grants match these filters${listing.rest.length === 0 ? '' : ' so far'}.</p>`
       : renderTable(view, page.rows);
-  return html`${links}${renderRest(view, listing)}${table}${renderPager(page, (to) => walletUrl(view, { page: to, cursor: view.cursor }))}`;
+  return html`${links}${renderRest(view, listing)}${isByRisk && html`<p class="soft">${RISK_ORDER}</p>`}${table}${renderPager(page, (to) => walletUrl(view, { page: to, cursor: view.cursor }))}`;
 }
 
 /** Says which grants were read and in which order they are, and leads to those that were not. */
