@@ -16,7 +16,9 @@ import docsRun from './docs/docs-run.browser.js' with { type: 'text' };
 import docsSearch from './docs/docs-search.browser.js' with { type: 'text' };
 import dom from './dom.browser.js' with { type: 'text' };
 import explorerStyle from './explorer/explorer.css' with { type: 'text' };
+import ownAddress from './explorer/own-address.browser.js' with { type: 'text' };
 import prove from './explorer/prove.browser.js' with { type: 'text' };
+import recentWallets from './explorer/recent-wallets.browser.js' with { type: 'text' };
 import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
@@ -60,6 +62,8 @@ const TEXTS = {
   '/dom.js': dom,
   '/wallets.js': wallets,
   '/explorer.css': explorerStyle,
+  '/own-address.js': ownAddress,
+  '/recent-wallets.js': recentWallets,
   '/prove.js': prove,
   // The compiler knows it as a module.
   '/verify.js': verify as unknown as string,

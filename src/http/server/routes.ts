@@ -14,7 +14,12 @@ import { docsMarkdown, llmsText } from '../../web/docs/machine-docs.ts';
 import { sandboxAnswers } from '../../web/docs/reference.ts';
 import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
 import { renderExplorer } from '../../web/explorer/explorer.ts';
-import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/explorer/explorer-query.ts';
+import {
+  EXPLORER_FIELDS,
+  type ExplorerQuery,
+  withAddresses,
+  withPickedTimes,
+} from '../../web/explorer/explorer-query.ts';
 import { ASSETS, pageResponse, textHeaders } from '../../web/page.ts';
 import { renderRevoke } from '../../web/revoke/revoke.ts';
 import { renderStatus } from '../../web/status/status.ts';
@@ -182,7 +187,7 @@ function explorerQuery({ request, query, service }: Call): ExplorerQuery {
   const [chainIds, origin] = [servedChains(service), originOf(request, service)];
   const { sandbox = false, proofs } = service;
   return {
-    values: withAddresses(values),
+    values: withPickedTimes(withAddresses(values)),
     faults,
     chainIds,
     origin,
