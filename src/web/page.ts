@@ -114,7 +114,7 @@ interface PageOptions {
   readonly title: string;
   /** The page's path, to mark it in the navigation. */
   readonly path: string;
-  /** Table of contents. */
+  /** The contents of several pages, or of this one. */
   readonly navigation?: Html;
   /** Whether the content refreshes itself. */
   readonly live?: boolean;
@@ -132,7 +132,7 @@ export function renderPage(
   const columns =
     navigation === undefined
       ? html`<div class="single">${main}</div>`
-      : html`<div class="columns"><nav aria-label="On this page">${navigation}</nav>${main}</div>`;
+      : html`<div class="columns"><nav aria-label="Contents">${navigation}</nav>${main}</div>`;
   return html`${new Html('<!doctype html>')}
 <html lang="en">
 <head>
