@@ -13,13 +13,14 @@ import { useSandboxInBrowser } from './support/sandbox-browser.ts';
 const AXE = readFileSync(join(import.meta.dir, '../node_modules/axe-core/axe.min.js'), 'utf8');
 const used = useSandboxInBrowser();
 
-async function open(anchor = '', width = 1280, options: BrowserContextOptions = {}) {
+/** A page of the reference, named by what follows /docs. */
+async function open(path = '', width = 1280, options: BrowserContextOptions = {}) {
   const context = await used.browser.newContext({ viewport: { width, height: 900 }, ...options });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(`${used.url}/docs${anchor}`);
+  await page.goto(`${used.url}/docs${path}`);
   return { page, context, complaints };
 }
 
@@ -43,11 +44,10 @@ const widthOf = (page: Page) =>
 
 describe('the layout', () => {
   test('has the code to the right of the text on a wide screen, and it stays in sight', async () => {
-    const { page, context } = await open('#operation-checkContractV2');
+    const { page, context } = await open('/v2#operation-checkContractV2');
     const section = sectionOf(page, 'checkContractV2');
     const [text, code] = [await boxOf(section.locator('.text')), await boxOf(section.locator('.code'))];
     expect(code.x).toBeGreaterThanOrEqual(text.x + text.width);
-    await section.locator('.run > summary').scrollIntoViewIfNeeded();
     await page.mouse.wheel(0, 200);
     await eventually('the page is scrolled', async () => (await boxOf(section.locator('.text'))).y < 0);
     expect((await boxOf(section.locator('.code'))).y).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ describe('the layout', () => {
   });
 
   test('has the code below the text on a phone', async () => {
-    const { page, context } = await open('', 390);
+    const { page, context } = await open('/v2', 390);
     const section = sectionOf(page, 'checkContractV2');
     const [text, code] = [await boxOf(section.locator('.text')), await boxOf(section.locator('.code'))];
     expect(code.y).toBeGreaterThanOrEqual(text.y + text.height);
@@ -70,6 +70,59 @@ describe('the layout', () => {
     for (const id of [...GUIDE.map(({ id }) => id), 'other', 'problems', 'parser', ...problems, 'operation-checkAllV2'])
       expect([id, ids.filter((one) => one === id).length]).toEqual([id, 1]);
     await context.close();
+  });
+
+  test('follows old links to operations, which lead to the index without a script', async () => {
+    for (const [id, path] of [
+      ['checkAllV2', '/docs/v2'],
+      ['history', '/docs/any'],
+      ['checkBatch', '/docs/batches'],
+    ]) {
+      const { page, context } = await open('/votes');
+      await page.evaluate(`location.href = '/docs#operation-${id}'`);
+      await page.waitForURL(`${used.url}${path}#operation-${id}`);
+      expect(await page.locator('section:target .path').count()).toBe(1);
+      await context.close();
+    }
+    const { page, context } = await open('#operation-checkAllV2', 1280, { javaScriptEnabled: false });
+    await page.locator('.index :target').getByRole('link').click();
+    await page.waitForURL(`${used.url}/docs/v2#operation-checkAllV2`);
+    await context.close();
+  });
+
+  test('has a title for every entry of the contents, and no link that leads nowhere', async () => {
+    const ids = new Map<string, readonly string[]>();
+    const hrefs: string[] = [];
+    for (const path of ['', '/any', '/batches', '/votes', '/v2', '/v1']) {
+      const { page, context } = await open(path);
+      ids.set(`/docs${path}`, await page.evaluate("[...document.querySelectorAll('[id]')].map(({ id }) => id)"));
+      const contents = await page.locator('nav a').allInnerTexts();
+      expect(contents.filter((text) => /[{}/]/.test(text))).toEqual([]);
+      expect(await page.locator('nav [aria-current=page]').count()).toBe(1);
+      const found = "[...document.querySelectorAll('nav a, main a')].map(({ pathname, hash }) => pathname + hash)";
+      hrefs.push(...((await page.evaluate(found)) as string[]));
+      await context.close();
+    }
+    const leadsNowhere = (href: string) => {
+      const [path = '', id] = href.split('#');
+      return id !== undefined && ids.get(path)?.includes(id) !== true;
+    };
+    expect(hrefs.filter(leadsNowhere)).toEqual([]);
+  });
+
+  test('starts with three steps, and no page is as long as the whole reference was', async () => {
+    for (const path of ['', '/any', '/batches', '/votes', '/v2', '/v1']) {
+      const { page, context } = await open(path);
+      const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+      console.log(`/docs${path}: ${height} pixels`);
+      expect([path, height < 15_000]).toEqual([path, true]);
+      if (path === '') {
+        expect(await page.locator('#steps li').count()).toBe(3);
+        expect((await boxOf(page.locator('#steps'))).y).toBeLessThan(450);
+        expect(await page.locator('#steps .sample pre:visible').innerText()).toStartWith('curl ');
+      }
+      await context.close();
+    }
   });
 
   test('the first view takes at most 60 kB, and nothing moves while it loads', async () => {
@@ -99,10 +152,10 @@ describe('the layout', () => {
 
 describe('the language of the examples', () => {
   const shown = (page: Page) =>
-    sectionOf(page, 'checkAllAny').locator('.sample pre:visible').getAttribute('data-language');
+    sectionOf(page, 'checkContractV2').locator('.sample pre:visible').getAttribute('data-language');
 
   test('is chosen with the arrow keys, for all examples, and remembered', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/v2');
     expect(await shown(page)).toBe('sh');
     await page.getByRole('radio', { name: 'curl' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -115,7 +168,7 @@ describe('the language of the examples', () => {
   });
 
   test('decides what is copied', async () => {
-    const { page, context } = await open('', 1280, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page, context } = await open('/any', 1280, { permissions: ['clipboard-read', 'clipboard-write'] });
     for (const name of ['curl', 'Python']) {
       await page.getByRole('radio', { name }).check({ force: true });
       const sample = sectionOf(page, 'checkAllAny').locator('.sample');
@@ -130,7 +183,7 @@ describe('the language of the examples', () => {
 
 describe('running a request', () => {
   test('shows status, time, headers and body beside the form, without leaving the page or a mouse', async () => {
-    const { page, context, complaints } = await open();
+    const { page, context, complaints } = await open('/v2');
     const section = sectionOf(page, 'checkContractV2');
     await section.locator('.run > summary').focus();
     await page.keyboard.press('Enter');
@@ -144,19 +197,24 @@ describe('running a request', () => {
     expect(text).toMatch(/X-Block-Number\s+\d+/);
     for (const name of ['X-Block-Hash', 'X-Block-Timestamp', 'ETag', 'RateLimit']) expect(text).toContain(name);
     expect(await result.locator('pre').innerText()).toBe('true');
-    expect(page.url()).toBe(`${used.url}/docs`);
-    const [form, answer] = [await boxOf(section.locator('form')), await boxOf(result)];
-    expect(answer.x).toBeGreaterThanOrEqual(form.x + form.width);
-    expect(await section.locator('.example:visible').count()).toBe(0);
+    expect(page.url()).toBe(`${used.url}/docs/v2`);
+    // The form is below its sample, and the answer below both, in view.
+    const [sample, form, answer] = await Promise.all(
+      [section.locator('.sample'), section.locator('form'), result].map(boxOf),
+    );
+    expect([sample?.x, form?.x]).toEqual([answer?.x, answer?.x]);
+    expect([(form?.y ?? 0) > (sample?.y ?? 0), (answer?.y ?? 0) > (form?.y ?? 0)]).toEqual([true, true]);
+    expect((answer?.y ?? 0) + (answer?.height ?? 0)).toBeLessThanOrEqual(900);
+    expect(await section.locator('.example > .answer:visible').count()).toBe(0);
     await result.getByRole('button', { name: 'Close' }).press('Enter');
-    expect(await section.locator('.example:visible').count()).toBe(1);
+    expect(await section.locator('.example > .answer:visible').count()).toBe(1);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Send');
     expect(complaints).toEqual([]);
     await context.close();
   });
 
   test('takes more parameters, leaves out what is empty, and loses no digit', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/any');
     const { form, result } = await formOf(page, 'checkErc1155Any');
     await form.locator('summary').click();
     await form.getByLabel('explain').selectOption('true');
@@ -169,7 +227,7 @@ describe('running a request', () => {
   });
 
   test('puts a parameter of the path into the path', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/any');
     const { form, result } = await formOf(page, 'vaults');
     const wallet = await form.getByLabel('wallet').inputValue();
     await form.locator('summary').click();
@@ -183,7 +241,7 @@ describe('running a request', () => {
   });
 
   test('posts a batch', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/batches');
     const { form, result } = await formOf(page, 'checkBatch');
     await send(form, result);
     expect(await result.locator('.path').innerText()).toBe('POST /registry/any/check');
@@ -196,7 +254,7 @@ describe('running a request', () => {
   });
 
   test('shows a problem as it is answered, with a link to what it means', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/any');
     const { form, result } = await formOf(page, 'checkAllAny');
     await form.getByLabel('to', { exact: true }).fill('0x12');
     await send(form, result);
@@ -208,7 +266,7 @@ describe('running a request', () => {
   });
 
   test('sends a key in its header only, and keeps it nowhere', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/v2');
     const { form, result } = await formOf(page, 'checkAllV2');
     await form.locator('summary').click();
     await form.getByLabel('X-API-KEY').fill('dk_nobody');
@@ -220,12 +278,13 @@ describe('running a request', () => {
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain('dk_');
     await page.reload();
     expect(await sectionOf(page, 'checkAllV2').locator('[data-key]').inputValue()).toBe('');
+    await page.goto(`${used.url}/docs/v1`);
     expect(await sectionOf(page, 'checkAllV1').locator('[data-key]').count()).toBe(0);
     await context.close();
   });
 
   test('says that there is no answer if the service is away, and never shows an older answer for it', async () => {
-    const { page, context } = await open();
+    const { page, context } = await open('/any');
     const { form, result } = await formOf(page, 'checkContractAny');
     await send(form, result);
     await page.route('**/registry/**', (route) => route.abort());
@@ -237,7 +296,7 @@ describe('running a request', () => {
 
   test('shows the start of a very long answer, which does not widen the page', async () => {
     for (const width of [1280, 390]) {
-      const { page, context } = await open('', width);
+      const { page, context } = await open('/v2', width);
       const row = `{"tokenId":${'9'.repeat(78)},"rights":"0x${'ab'.repeat(32)}","none":[],"text":"a \\"b\\" {c}: [d], e"}`;
       const body = `[${Array.from({ length: 1000 }, () => row).join(',')}]`;
       await page.route('**/registry/v2/0x*', (route) => route.fulfill({ body, contentType: 'application/json' }));
@@ -291,11 +350,11 @@ describe('the search', () => {
 describe('the contents', () => {
   test('mark what is read', async () => {
     const { page, context } = await open();
-    const current = page.locator('nav [aria-current]');
-    for (const id of ['operation-history', 'limits', 'operation-checkErc20V2', 'problems']) {
+    const current = page.locator('nav li [aria-current]');
+    for (const id of ['operations', 'limits', 'start', 'problems']) {
       await page.evaluate(`document.getElementById('${id}').scrollIntoView()`);
       await eventually(`${id} is marked`, async () => {
-        const hrefs = "[...document.querySelectorAll('nav [aria-current]')].map(({ hash }) => hash).join()";
+        const hrefs = "[...document.querySelectorAll('nav li [aria-current]')].map(({ hash }) => hash).join()";
         return (await page.evaluate(hrefs)) === `#${id}`;
       });
       expect((await boxOf(current)).y).toBeGreaterThanOrEqual(0);
@@ -328,11 +387,14 @@ test('without scripts, the page can be read, languages chosen, and plain request
   expect(await page.getByRole('searchbox').count()).toBe(0);
   expect(await page.locator('.copy:visible').count()).toBe(0);
   expect(await page.locator('nav').getByRole('link', { name: 'Long lists' }).isVisible()).toBe(true);
+  await page.locator('nav').getByRole('link', { name: 'Both registries' }).click();
+  await page.waitForURL(/any$/);
   expect(await sectionOf(page, 'vaults').locator('.run').isVisible()).toBe(false);
   await page.getByRole('radio', { name: 'Python' }).check({ force: true });
   expect(await sectionOf(page, 'vaults').locator('pre[data-language=python]').isVisible()).toBe(true);
   expect(await sectionOf(page, 'vaults').locator('pre[data-language=sh]').isVisible()).toBe(false);
 
+  await page.goto(`${used.url}/docs/v2`);
   const section = sectionOf(page, 'checkContractV2');
   await section.locator('.run > summary').click();
   expect(await section.getByText('More parameters').first().isVisible()).toBe(false);
@@ -351,37 +413,53 @@ const axe = (page: Page, context: string, options: string) =>
 
 /** One section of each kind: contrast is slow to compute, and all sections have the same colors. */
 const COLORED =
-  "['header', 'nav', '.tools', '#start', '#operation-delegates', '#operation-checkAllV1', '#problems', 'footer']";
+  "['header', 'nav', '.tools', '#steps', '#operations', '#start', '#operation-delegates', '#operation-checkAllV1', '#problems', 'footer']";
+
+/** Of each page, what is opened on it. */
+const STATES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  '': async () => {},
+  '/any': async (page) => {
+    const { form, result } = await formOf(page, 'delegates');
+    await form.locator('summary').click();
+    await send(form, result);
+  },
+  '/v1': async (page) => {
+    const { form, result } = await formOf(page, 'checkAllV1');
+    await form.getByLabel('vault').fill('0x');
+    await send(form, result);
+  },
+};
 
 describe.each([
   [1280, 'dark'],
-  [390, 'light'],
+  [320, 'light'],
 ] as const)('at %i pixels', (width, colorScheme) => {
-  test('there is nothing that accessibility checks find, with answers, problems and results of the search open', async () => {
-    const { page, context, complaints } = await open('', width);
-    await page.evaluate(AXE);
-    const good = await formOf(page, 'delegates');
-    await good.form.locator('summary').click();
-    await send(good.form, good.result);
-    const bad = await formOf(page, 'checkAllV1');
-    await bad.form.getByLabel('vault').fill('0x');
-    await send(bad.form, bad.result);
-    await page.locator('#docs-search').fill('rights');
-    await page.locator('#docs-found a').first().waitFor();
-    // Of the whole page once: the sections are alike.
-    const scope = width === 1280 ? "{ exclude: ['.sandbox'] }" : COLORED;
-    // The banner is part of every page of the sandbox, and of none elsewhere.
-    expect(
-      await axe(page, scope, "{ resultTypes: ['violations'], rules: { 'color-contrast': { enabled: false } } }"),
-    ).toEqual([]);
-    // Without motion, so that no color is between two themes.
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    expect(await axe(page, COLORED, "{ resultTypes: ['violations'], runOnly: ['color-contrast'] }")).toEqual([]);
-    expect(await widthOf(page)).toBeLessThanOrEqual(0);
-    const folder = process.env['SCREENSHOTS'];
-    if (folder) await page.screenshot({ path: join(folder, `docs-results-${width}-${colorScheme}.png`) });
-    // The browser itself reports a refused request.
-    expect(complaints.filter((text) => !text.includes('400 (Bad Request)'))).toEqual([]);
-    await context.close();
-  });
+  test.each(Object.entries(STATES))(
+    'there is nothing that accessibility checks find on /docs%s, with answers, problems and results of the search open',
+    async (path, openState) => {
+      const { page, context, complaints } = await open(path, width);
+      await page.evaluate(AXE);
+      await openState(page);
+      await page.locator('#docs-search').fill('rights');
+      await page.locator('#docs-found a').first().waitFor();
+      // Of the whole page once: the sections are alike.
+      const scope = width === 1280 ? "{ exclude: ['.sandbox'] }" : COLORED;
+      // The banner is part of every page of the sandbox, and of none elsewhere.
+      expect(
+        await axe(page, scope, "{ resultTypes: ['violations'], rules: { 'color-contrast': { enabled: false } } }"),
+      ).toEqual([]);
+      // Without motion, so that no color is between two themes.
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      expect(await axe(page, COLORED, "{ resultTypes: ['violations'], runOnly: ['color-contrast'] }")).toEqual([]);
+      expect(await widthOf(page)).toBeLessThanOrEqual(0);
+      const folder = process.env['SCREENSHOTS'];
+      if (folder)
+        await page.screenshot({
+          path: join(folder, `docs-results${path.replace('/', '-')}-${width}-${colorScheme}.png`),
+        });
+      // The browser itself reports a refused request.
+      expect(complaints.filter((text) => !text.includes('400 (Bad Request)'))).toEqual([]);
+      await context.close();
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXAMPLES } from '../src/api/examples.ts';
+import { GROUP_PATHS } from '../src/web/docs/docs-pages.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
 import { findProgram } from './support/programs.ts';
@@ -25,9 +26,10 @@ const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '
 const textOf = (html: string) =>
   html.replace(/<[^>]+>/g, '').replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => SIGNS[name] ?? '');
 
-/** The samples of /docs as a reader sees them. */
+/** The samples of /docs and the pages below it as a reader sees them. */
 async function docsExamples(url: string): Promise<DocsExample[]> {
-  const html = await (await fetch(`${url}/docs`)).text();
+  let html = '';
+  for (const path of ['/docs', ...GROUP_PATHS]) html += await (await fetch(url + path)).text();
   return html
     .split('<section id="')
     .slice(1)

@@ -2,14 +2,21 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
+import { version } from '../package.json' with { type: 'json' };
 import { EXAMPLE_DELEGATIONS } from '../src/api/examples.ts';
+import { ADDRESSES } from '../src/registry/addresses.ts';
 import { checksummed } from '../src/registry/checksum.ts';
 import { type Address, type Delegation, MAX_UINT256, NO_RIGHTS } from '../src/registry/delegation.ts';
 import { COLD, CONTRACTS, HOT, OTHER, SMART } from '../src/sandbox/wallets.ts';
+import { openStore } from '../src/store/open.ts';
 import { accessibilityFaults } from './support/axe.ts';
 import { startBrowser } from './support/browser.ts';
+import { openWithWallet } from './support/browser-wallet.ts';
+import { temporaryPath } from './support/engines.ts';
+import { block, timeOf } from './support/fixtures.ts';
 import { makeGrants, revokeGrants } from './support/sandbox-grants.ts';
 import { type QuietSandbox, startQuietSandbox } from './support/sandbox-process.ts';
+import { serving } from './support/serving.ts';
 
 let sandbox: QuietSandbox;
 let browser: Browser;
@@ -69,6 +76,117 @@ describe('home', () => {
   test('says what is followed now', async () => {
     const page = await visit('/');
     expect(await page.locator('.following').innerText()).toMatch(/^Ethereum is up to date, at block \d+\. Status$/);
+    await page.close();
+  });
+
+  test('says on the first screen which service this is, what it reads, and what it never does', async () => {
+    const page = await visit('/');
+    const about = page.getByRole('region', { name: 'About this service' });
+    const { y = 0, height = 0 } = (await about.boundingBox()) ?? {};
+    expect(y + height).toBeLessThanOrEqual(900);
+    const text = await about.innerText();
+    const addresses = Object.values(ADDRESSES).map((one) => checksummed(one));
+    const parts = [sandbox.url, `version ${version}`, ...addresses, 'on Ethereum', 'never asks for a seed phrase'];
+    for (const part of parts) expect(text).toContain(part);
+    // The chain of a sandbox has no block explorer.
+    expect(await about.getByRole('link').count()).toBe(0);
+    await page.close();
+  });
+
+  test('warns if chains are behind, links to their state, and to the registries in each block explorer', async () => {
+    const store = await openStore(`sqlite:${temporaryPath('behind.db')}`);
+    for (const chainId of [1, 10]) {
+      const { epoch } = await store.claim(chainId, 100);
+      await store.apply({ chainId, epoch, after: null, blocks: [block(100)], head: block(100) });
+    }
+    const publicUrl = 'https://delegations.example';
+    const server = serving(store, timeOf(100) + 1000, { chainIds: new Set([1, 10, 8453]), publicUrl });
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    expect(await page.locator('.following.notice').innerText()).toBe('0 of 3 chains are up to date. Status');
+    const about = page.getByRole('region', { name: 'About this service' });
+    expect(await about.innerText()).toContain(publicUrl);
+    const links = await about.getByRole('link').all();
+    const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
+    const [v1, v2] = [checksummed(ADDRESSES[1]), checksummed(ADDRESSES[2])];
+    const hosts = ['etherscan.io', 'optimistic.etherscan.io', 'basescan.org'];
+    expect(hrefs).toEqual([
+      ...hosts.map((host) => `https://${host}/address/${v2}`),
+      ...hosts.slice(0, 2).map((host) => `https://${host}/address/${v1}`),
+    ]);
+    for (const width of [320, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([width, width]);
+      expect([width, await accessibilityFaults(page)]).toEqual([width, []]);
+    }
+    await page.locator('.following').getByRole('link').click();
+    await page.waitForURL(`${server.url}/status`);
+    await page.close();
+    await server.stop();
+    await store.close();
+  });
+
+  test("looks up the address of the browser's wallet, which is asked for nothing else", async () => {
+    const asked: string[] = [];
+    const answer = (method: string) => {
+      asked.push(method);
+      return undefined;
+    };
+    const open = (setup: string) => openWithWallet(browser, sandbox.url, { account: COLD.Ada, answer, setup });
+    const ask = (page: Page) => page.getByRole('button', { name: "Use my wallet's address" }).press('Enter');
+    const one = await open(`announce('Test Wallet', provider)`);
+    await ask(one.page);
+    await one.page.waitForURL(new RegExp(COLD.Ada));
+    expect([asked, one.complaints]).toEqual([['eth_requestAccounts'], []]);
+
+    const two = await open(`announce('Test Wallet', provider); announce('Other', { ...provider })`);
+    await ask(two.page);
+    await two.page.getByRole('button', { name: 'Test Wallet' }).waitFor();
+    expect(await two.page.evaluate('document.activeElement.textContent')).toBe('Test Wallet');
+    expect(await accessibilityFaults(two.page)).toEqual([]);
+    await two.page.keyboard.press('Enter');
+    await two.page.waitForURL(new RegExp(COLD.Ada));
+
+    const none = await open('');
+    await ask(none.page);
+    await none.page.locator('#own-wallets').getByText('No wallet was found in this browser.').waitFor();
+    expect(await accessibilityFaults(none.page)).toEqual([]);
+    await Promise.all([one, two, none].map(({ page }) => page.close()));
+  });
+
+  test('has the focus in its field, and only where there is nothing to read yet', async () => {
+    const focused = (page: Page) => page.evaluate('document.activeElement.name');
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await visit('/', { javaScriptEnabled });
+      await page.locator('[name=wallet]:focus').waitFor();
+      await page.keyboard.type(COLD.Ada);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(new RegExp(COLD.Ada));
+      if (javaScriptEnabled) expect(await focused(page)).toBeUndefined();
+      await page.close();
+    }
+  });
+
+  test('lists the last five wallets, in this browser only, until they are cleared', async () => {
+    const page = await visit('/');
+    const recent = page.locator('#recent');
+    expect(await recent.isVisible()).toBe(false);
+    const wallets = Object.values(COLD).slice(0, 6);
+    for (const wallet of [...wallets, wallets[1]]) await page.goto(`${sandbox.url}/?wallet=${wallet}`);
+    await page.goto(`${sandbox.url}/?wallet=0x12`);
+    await page.goto(sandbox.url);
+    const titles = async () => Promise.all((await recent.locator('a').all()).map((link) => link.getAttribute('title')));
+    const kept = [1, 5, 4, 3, 2].map((at) => checksummed(wallets[at] as Address));
+    expect(await titles()).toEqual(kept);
+    expect([await page.context().cookies(), await accessibilityFaults(page)]).toEqual([[], []]);
+    await recent.locator('a').first().click();
+    await page.waitForURL((url) => url.searchParams.get('wallet') === kept[0]);
+    await page.goBack();
+    await recent.getByRole('button', { name: 'Clear' }).click();
+    expect([await recent.isVisible(), await page.evaluate('localStorage.length')]).toEqual([false, 0]);
+    expect(await page.evaluate('document.activeElement.name')).toBe('wallet');
+    await page.reload();
+    expect(await recent.isVisible()).toBe(false);
     await page.close();
   });
 });
@@ -176,6 +294,46 @@ describe('a check', () => {
     const page = await visit(`/?from=${Ada}&to=${HOT.Ada}&type=all&chainId=1`, { javaScriptEnabled: false });
     expect(await page.locator('.said').innerText()).toMatch(/^Yes\./);
     expect(await page.locator('button.copy').first().isVisible()).toBe(false);
+    await page.close();
+  });
+});
+
+describe('a point in time', () => {
+  const PICKED = '2020-01-01T10:30';
+
+  test('is picked as a date and time in UTC, with or without a script', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const page = await visit(`/?wallet=${COLD.Ada}&asOf=30`, { javaScriptEnabled });
+      await page.getByLabel('Or a date and time in UTC').fill(PICKED);
+      await page.getByRole('button', { name: 'Look up' }).click();
+      await page.waitForURL(/asOfUtc=2020/);
+      // It was entered after the block.
+      expect(await page.getByLabel('As of').inputValue()).toBe('2020-01-01 10:30 UTC');
+      expect(await page.getByLabel('Or a date and time in UTC').inputValue()).toBe('');
+      await page.close();
+    }
+  });
+
+  test('that is picked shows the wallet, or answers the check, as it was then', async () => {
+    const [network] = (await (await fetch(`${sandbox.url}/networks`)).json()) as { head: { timestamp: number } }[];
+    const timestamp = network?.head.timestamp ?? 0;
+    const minute = new Date(timestamp * 1000).toISOString().slice(0, 16);
+    const page = await visit(`/?wallet=${COLD.Ada}&asOfUtc=${minute}`);
+    await page.getByText(`This is how it was at ${minute.replace('T', ' ')} UTC.`).waitFor();
+    await page.goto(`${sandbox.url}/?from=${COLD.Ada}&to=${HOT.Ada}&type=all&chainId=1&atUtc=${minute}`);
+    expect(await page.locator('.said').innerText()).toMatch(/^Yes\. .+ could act for /);
+    await page.goto(`${sandbox.url}/?from=${COLD.Ada}&to=${HOT.Ada}&type=all&chainId=1&atUtc=then`);
+    expect(await page.locator('.notice').innerText()).toContain('is not a point in time that this page knows');
+    await page.close();
+  });
+
+  test('of each entry of a history leads to the wallet as of then', async () => {
+    const page = await visit(`/?wallet=${COLD.Finn}&view=history&direction=outgoing`);
+    const ended = page.locator('.event.ended').first();
+    const block = /block (\d+)/.exec(await ended.innerText())?.[1];
+    await ended.getByRole('link', { name: 'this wallet then' }).click();
+    await page.waitForURL(new RegExp(`chain=1&asOf=${block}$`));
+    await page.getByText(`This is how it was at block ${block}.`).waitFor();
     await page.close();
   });
 });

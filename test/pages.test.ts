@@ -25,6 +25,8 @@ const PAGES = [
   ['status', '/status'],
   ['developers', '/developers'],
   ['docs', '/docs'],
+  ['docs-any', '/docs/any'],
+  ['docs-v1', '/docs/v1'],
   ['not-found', '/nothing'],
 ] as const;
 

@@ -102,6 +102,12 @@ test('every state is described in words, and accessible at both widths and in bo
       ['Zora', 'What was delegated before is unknown'],
     ] as const)
       expect(await card(page, name).innerText()).toContain(text);
+    const ethereum = card(page, 'Ethereum');
+    expect(await ethereum.locator('.axis text').allTextContents()).toEqual(['0 s', '10 min', '15 min']);
+    // No label is above another one, and the axis is as high as the line.
+    const boxes = await Promise.all((await ethereum.locator('.axis text').all()).map((one) => one.boundingBox()));
+    for (const [index, box] of boxes.slice(1).entries())
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual((boxes[index]?.y ?? 0) + 3);
     for (const summary of await page.getByText('Details for the operator').all()) await summary.click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     expect([width, await accessibilityFaults(page)]).toEqual([width, []]);

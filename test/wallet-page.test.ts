@@ -11,7 +11,7 @@ import { startBrowser } from './support/browser.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address } from './support/fixtures.ts';
 import { serving } from './support/serving.ts';
-import { AWAY, BUSY, CHAINS, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from './support/wallet-chains.ts';
+import { AWAY, BUSY, CHAINS, FRIEND, fillWalletChains, LONG_ID, NOW, OWNER, VOTER } from './support/wallet-chains.ts';
 
 let store: Store;
 let server: ReturnType<typeof serving>;
@@ -87,6 +87,21 @@ describe('the graph', () => {
     );
     await page.locator('.graph .wide a').first().press('Enter');
     await page.waitForURL((url) => url.searchParams.get('wallet')?.toLowerCase() !== OWNER);
+    await page.close();
+  });
+
+  test('is above the table, has no empty half, and is left out for one other wallet', async () => {
+    const page = await visit(WALLET);
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox()) ?? { x: 0, y: 0, width: 0 };
+    expect((await boxOf('.graph')).y).toBeLessThan((await boxOf('.grants')).y);
+    const whole = (await boxOf('.graph .wide')).width;
+    // It has only granted.
+    await page.goto(`${server.url}/?wallet=${BUSY}`);
+    expect((await boxOf('.graph .wide')).width).toBeLessThan(0.7 * whole);
+    const [self, edge] = [await boxOf('.graph .wide .self'), await boxOf('.graph .wide')];
+    expect(self.x - edge.x).toBeLessThan(20);
+    await page.goto(`${server.url}/?wallet=${FRIEND}`);
+    expect([await page.locator('.grants').count(), await page.locator('.graph').count()]).toEqual([1, 0]);
     await page.close();
   });
 

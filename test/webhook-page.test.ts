@@ -80,6 +80,9 @@ test('a webhook: create, test, replay, pause, rotate and remove it, with the key
   isEchoing = false;
   await press(page, 'Confirm');
   await message(page).getByText('Challenge: the answer is not the challenge, HTTP 204.').waitFor();
+  const failed = card.locator('[data-field=failed]');
+  await failed.getByText('The last challenge failed: the answer is not the challenge, HTTP 204').waitFor();
+  expect(await failed.locator('pre').innerText()).toMatch(/"type":"webhook.challenge",.+"challenge":"…"\}\}$/);
   isEchoing = true;
   await press(page, 'Confirm');
   await message(page).getByText('Confirmed: ').waitFor();
@@ -94,6 +97,7 @@ test('a webhook: create, test, replay, pause, rotate and remove it, with the key
   });
   await press(page, 'Send a test');
   await message(page).getByText('Test: delivered, HTTP 204.').waitFor();
+  expect(await failed.isVisible()).toBe(false);
   await card.getByText('delivered, HTTP 204').first().waitFor();
   expect(await focused(page)).toBe(`Send a test: ${target}`);
   // The sandbox goes on by itself, so changes may have been delivered before.
@@ -167,5 +171,31 @@ test('a receiver that fails: the page says so without a reload, and when the nex
   await press(page, 'Resume');
   await card.getByText('delivered, HTTP 204').first().waitFor();
   await card.locator('.badge').getByText('active', { exact: true }).waitFor();
+  await page.close();
+});
+
+test('a test that fails opens the list of deliveries with its payload and the response', async () => {
+  status = 204;
+  const { page } = await visit();
+  await createKey(page);
+  await createWebhook(page);
+  const card = page.locator('#webhooks > .card');
+  await press(page, 'Confirm');
+  await message(page).getByText('Confirmed: ').waitFor();
+  await card.getByText('Last deliveries').click();
+  status = 503;
+  received.length = 0;
+  await press(page, 'Send a test');
+  await message(page).getByText('Test: refused, HTTP 503.').waitFor();
+  expect(await card.locator('details').last().getAttribute('open')).not.toBeNull();
+  const failed = card.locator('[data-field=failed]');
+  await failed.getByText('The last test failed: refused, HTTP 503').waitFor();
+  const sent = received.find(({ body }) => body.includes('"webhook.test"'));
+  expect(await failed.locator('pre').innerText()).toBe(
+    `POST ${target}\nwebhook-id: ${sent?.headers['webhook-id']}\nwebhook-timestamp: ${sent?.headers['webhook-timestamp']}\n\n${sent?.body}`,
+  );
+  expect(await failed.locator('p').innerText()).toMatch(/^HTTP 503 after \d+ ms\. Its body is not kept\.$/);
+  await expectAccessible(page, 'webhooks-failed-test');
+  status = 204;
   await page.close();
 });

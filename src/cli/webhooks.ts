@@ -107,7 +107,9 @@ const RUN: Readonly<Record<Action, (work: Work) => Promise<void>>> = {
     const record = await requireWebhook(webhooks, id);
     const attempts = await webhooks.attempts(id);
     if (call.isSet('json'))
-      return writeOut(`${JSON.stringify({ ...webhookJson(record), attempts: attempts.map(attemptJson) })}\n`);
+      return writeOut(
+        `${JSON.stringify({ ...webhookJson(record), attempts: attempts.map((one) => attemptJson(id, one)) })}\n`,
+      );
     await writeOut(`${describe(record)}\n\n${attemptTable(attempts)}\n`);
   },
   async pause({ id, call, webhooks, now }) {

@@ -16,7 +16,9 @@ import docsRun from './docs/docs-run.browser.js' with { type: 'text' };
 import docsSearch from './docs/docs-search.browser.js' with { type: 'text' };
 import dom from './dom.browser.js' with { type: 'text' };
 import explorerStyle from './explorer/explorer.css' with { type: 'text' };
+import ownAddress from './explorer/own-address.browser.js' with { type: 'text' };
 import prove from './explorer/prove.browser.js' with { type: 'text' };
+import recentWallets from './explorer/recent-wallets.browser.js' with { type: 'text' };
 import font from './geist.woff2' with { type: 'file' };
 import { Html, html } from './html.ts';
 import icon from './icon.svg' with { type: 'text' };
@@ -62,6 +64,8 @@ const TEXTS = {
   '/labels.js': labels,
   '/wallets.js': wallets,
   '/explorer.css': explorerStyle,
+  '/own-address.js': ownAddress,
+  '/recent-wallets.js': recentWallets,
   '/prove.js': prove,
   // The compiler knows it as a module.
   '/verify.js': verify as unknown as string,
@@ -112,7 +116,7 @@ interface PageOptions {
   readonly title: string;
   /** The page's path, to mark it in the navigation. */
   readonly path: string;
-  /** Table of contents. */
+  /** The contents of several pages, or of this one. */
   readonly navigation?: Html;
   /** Whether the content refreshes itself. */
   readonly live?: boolean;
@@ -130,7 +134,7 @@ export function renderPage(
   const columns =
     navigation === undefined
       ? html`<div class="single">${main}</div>`
-      : html`<div class="columns"><nav aria-label="On this page">${navigation}</nav>${main}</div>`;
+      : html`<div class="columns"><nav aria-label="Contents">${navigation}</nav>${main}</div>`;
   return html`${new Html('<!doctype html>')}
 <html lang="en">
 <head>

@@ -14,6 +14,7 @@ import { type Networks, parseNetworks } from './networks.ts';
 import { GIVE_UP_MS } from './retries.ts';
 import { createSender, TIMEOUT_MS } from './send.ts';
 import { replayCursor } from './source.ts';
+import { attemptJson } from './webhook-json.ts';
 import { createWebhooks, type WebhookRecord } from './webhooks.ts';
 
 /** Every name is this machine. */
@@ -614,9 +615,10 @@ for (const engine of ENGINES) {
       expect(sentTo('/test').map(({ body }) => parse(body))).toMatchObject([
         { type: 'webhook.test', data: { webhook: webhook.id } },
       ]);
-      expect(await rig.webhooks.attempts(webhook.id)).toMatchObject([
-        { type: 'test', failure: 'status', status: 500, changes: 0 },
-      ]);
+      const attempts = await rig.webhooks.attempts(webhook.id);
+      expect(attempts).toMatchObject([{ type: 'test', failure: 'status', status: 500, changes: 0 }]);
+      // What its owner is shown is what was sent.
+      expect(attempts.map((one) => attemptJson(webhook.id, one).payload)).toEqual([sentTo('/test')[0]?.body ?? null]);
       expect(await record(webhook)).toMatchObject({ failures: 1, pending: null, paused: { reason: 'paused' } });
     });
 

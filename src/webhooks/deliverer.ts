@@ -9,6 +9,7 @@ import { createRoom, type Work } from './room.ts';
 import type { Send, SendOutcome } from './send.ts';
 import { signatureOf } from './sign.ts';
 import type { Unsent, WebhookSource } from './source.ts';
+import { testPayload } from './test-payload.ts';
 import type { Attempt, ClaimedWebhook, WebhookRecord, Webhooks } from './webhooks.ts';
 
 export interface DelivererOptions {
@@ -142,10 +143,9 @@ export function startDeliverer(options: DelivererOptions) {
   async function deliverTest(webhook: ClaimedWebhook): Promise<void> {
     const type = webhook.paused?.reason === 'unconfirmed' ? 'challenge' : 'test';
     const challenge = type === 'challenge' ? randomBytes(24).toString('base64url') : undefined;
-    const timestamp = new Date(now()).toISOString();
-    const data = { type: `webhook.${type}`, timestamp, data: { webhook: webhook.id, challenge } };
-    const delivery = { id: createId(), body: JSON.stringify(data), changes: 0 };
-    const attempt = await trySend(webhook, delivery, type, challenge);
+    const at = now();
+    const delivery = { id: createId(), body: testPayload(type, webhook.id, at, challenge), changes: 0 };
+    const attempt = await trySend(webhook, delivery, { type, at, challenge });
     if (attempt !== null) await webhooks.record(webhook.lease, attempt, stepAfter(webhook, attempt));
   }
 
@@ -177,7 +177,7 @@ export function startDeliverer(options: DelivererOptions) {
       }
       // This process was held up: before the attempt ends, another one may have delivered this and what comes next.
       if (now() - leasedAt > leaseMs / 2) return;
-      const attempt = await trySend(webhook, delivery, 'changes');
+      const attempt = await trySend(webhook, delivery, { type: 'changes', at: now() });
       if (attempt === null) return;
       const next = stepAfter({ failures, failingSince }, attempt);
       const reached = await webhooks.record(lease, attempt, next);
@@ -194,10 +194,8 @@ export function startDeliverer(options: DelivererOptions) {
   async function trySend(
     { id: webhookId, url, secrets, owner }: ClaimedWebhook,
     { id, body, changes }: { readonly id: string; readonly body: string; readonly changes: number },
-    type: Attempt['type'],
-    challenge?: string,
+    { type, at, challenge }: Pick<Attempt, 'type' | 'at'> & { readonly challenge?: string | undefined },
   ): Promise<Attempt | null> {
-    const at = now();
     const time = new Date(at);
     const headers = {
       'content-type': 'application/json',

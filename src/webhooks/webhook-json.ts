@@ -1,5 +1,6 @@
 // A webhook and its attempts as the developer page and the command line show them. Times are ISO 8601.
 
+import { testPayload } from './test-payload.ts';
 import type { Attempt, WebhookRecord } from './webhooks.ts';
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
@@ -23,4 +24,10 @@ export const webhookJson = (record: WebhookRecord) => ({
   cursor: record.cursor,
 });
 
-export const attemptJson = (attempt: Attempt) => ({ ...attempt, at: timeOf(attempt.at) });
+/** Of a test, with its payload. A challenge is not kept. */
+export const attemptJson = (webhook: number, { type, at, ...rest }: Attempt) => ({
+  type,
+  at: timeOf(at),
+  ...rest,
+  payload: type === 'changes' ? null : testPayload(type, webhook, at, type === 'challenge' ? '…' : undefined),
+});

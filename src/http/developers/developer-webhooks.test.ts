@@ -238,7 +238,13 @@ for (const engine of ENGINES) {
       if (claimed !== null) await webhooks.record(claimed.lease, { ...attempt, at: 1000 * NOW }, null);
       expect((await get(`/attempts?id=${id}`)).body).toEqual({
         id,
-        attempts: [{ ...attempt, at: '2027-01-15T08:00:00.000Z' }],
+        attempts: [
+          {
+            ...attempt,
+            at: '2027-01-15T08:00:00.000Z',
+            payload: `{"type":"webhook.test","timestamp":"2027-01-15T08:00:00.000Z","data":{"webhook":${id}}}`,
+          },
+        ],
       });
       for (const query of ['', '?id=x', `?id=${id}&limit=5`])
         expect([query, (await get(`/attempts${query}`)).status]).toEqual([query, 400]);

@@ -104,7 +104,8 @@ async function listAttempts({ request, webhooks, wallet }: AskedByWallet): Promi
   if (faults.length > 0 || !/^\d{1,15}$/.test(id)) throw new Problem('bad-request', 'id must be the id of a webhook.');
   const webhook = await webhooks.byId(Number(id));
   if (webhook?.owner !== wallet) throw new Problem('not-found', NOT_FOUND);
-  return json({ id: webhook.id, attempts: (await webhooks.attempts(webhook.id)).map(attemptJson) });
+  const attempts = await webhooks.attempts(webhook.id);
+  return json({ id: webhook.id, attempts: attempts.map((one) => attemptJson(webhook.id, one)) });
 }
 
 /** The signed-in wallet's own webhook that the request names, and the other fields of the body. */

@@ -10,11 +10,17 @@ import { wholeBody } from '../../api/sized-response.ts';
 import type { Awaitable } from '../../store/engine.ts';
 import { renderDevelopers } from '../../web/developers/developers.ts';
 import { docsText } from '../../web/docs/docs.ts';
+import { examplesAt, FRONT, GROUP_PATHS } from '../../web/docs/docs-pages.ts';
 import { docsMarkdown, llmsText } from '../../web/docs/machine-docs.ts';
 import { sandboxAnswers } from '../../web/docs/reference.ts';
 import { htmlWithOrigin, withOrigin } from '../../web/docs/samples.ts';
 import { renderExplorer } from '../../web/explorer/explorer.ts';
-import { EXPLORER_FIELDS, type ExplorerQuery, withAddresses } from '../../web/explorer/explorer-query.ts';
+import {
+  EXPLORER_FIELDS,
+  type ExplorerQuery,
+  withAddresses,
+  withPickedTimes,
+} from '../../web/explorer/explorer-query.ts';
 import { renderGrant } from '../../web/grant/grant-page.ts';
 import type { Html } from '../../web/html.ts';
 import { withNotices } from '../../web/names/name-slots.ts';
@@ -143,7 +149,8 @@ const chargedPage = (path: string, make: (call: Call, notices: Html) => Promise<
   },
 });
 
-const docs = { html: atFirstUse(() => docsText()), markdown: atFirstUse(() => docsMarkdown()) };
+const docsPage = new Map([FRONT, ...GROUP_PATHS].map((path) => [path, atFirstUse(() => docsText(path))]));
+const docsForPrograms = atFirstUse(() => docsMarkdown());
 const llms = atFirstUse(llmsText);
 
 /** A document for programs: pages of other sites may read it too. */
@@ -151,22 +158,23 @@ const documentResponse = (text: string, type: string) =>
   fixedResponse(text, { headers: { ...CORS, ...textHeaders(type) } });
 
 async function answerDocsMarkdown({ request, service, ask }: Call): Promise<Response> {
-  const text = service.sandbox ? docsMarkdown(await sandboxAnswers(ask)) : docs.markdown();
+  const text = service.sandbox ? docsMarkdown(await sandboxAnswers(ask)) : docsForPrograms();
   return documentResponse(withOrigin(text, originOf(request, service)), 'text/markdown');
 }
 
-async function answerDocsPage({ request, service, ask }: Call): Promise<Response> {
+async function answerDocsPage(path: string, { request, service, ask }: Call): Promise<Response> {
   const origin = originOf(request, service);
   return service.sandbox
-    ? livePage(htmlWithOrigin(docsText(await sandboxAnswers(ask)), origin), service)
-    : pageResponse(htmlWithOrigin(docs.html(), origin));
+    ? livePage(htmlWithOrigin(docsText(path, await sandboxAnswers(ask, examplesAt(path))), origin), service)
+    : pageResponse(htmlWithOrigin(docsPage.get(path)?.() ?? '', origin));
 }
 
-async function answerDocs(call: Call): Promise<Response> {
-  const response = await (prefersMarkdown(call.request) ? answerDocsMarkdown(call) : answerDocsPage(call));
-  response.headers.append('vary', 'Accept');
-  return response;
-}
+const docsRoute = (path: string): Route =>
+  pageRoute(path, async (call) => {
+    const response = await (prefersMarkdown(call.request) ? answerDocsMarkdown(call) : answerDocsPage(path, call));
+    response.headers.append('vary', 'Accept');
+    return response;
+  });
 
 /** A page that changes with every block, or with who looks at it. */
 const livePage = (text: string, { sandbox }: Service, cache = 'no-cache') => pageResponse(text, { sandbox, cache });
@@ -192,7 +200,7 @@ function explorerQuery({ request, query, service }: Call): ExplorerQuery {
   const [chainIds, origin] = [servedChains(service), originOf(request, service)];
   const { sandbox = false, proofs, names } = service;
   return {
-    values: withAddresses(values),
+    values: withPickedTimes(withAddresses(values)),
     faults,
     chainIds,
     origin,
@@ -255,7 +263,7 @@ const ROUTES: readonly Route[] = [
   ),
   chargedPage('/wallet.csv', (call) => answerWalletCsv(explorerQuery(call), call)),
   ...OWNER_ROUTES,
-  pageRoute('/docs', answerDocs),
+  ...[FRONT, ...GROUP_PATHS].map(docsRoute),
   pageRoute('/docs.md', answerDocsMarkdown),
   pageRoute('/llms.txt', ({ request, service }) =>
     documentResponse(withOrigin(llms(), originOf(request, service)), 'text/plain'),

@@ -98,11 +98,30 @@ function showSecret(secret, { id, url }) {
 
 const readAttempts = async (id) => (await ask(`/developers/webhooks/attempts?id=${id}`)).attempts;
 
+/** What was sent, without its signature. */
+const payloadText = ({ url, at, deliveryId, payload }) =>
+  `POST ${url}\nwebhook-id: ${deliveryId}\nwebhook-timestamp: ${Math.floor(Date.parse(at) / 1000)}\n\n${payload}`;
+
+const responseText = ({ status, ms }) =>
+  status === null ? 'None within 15 seconds.' : `HTTP ${status} after ${ms} ms. Its body is not kept.`;
+
+/** The last test, if it failed. */
+function fillFailed(card, url, sent) {
+  field(card, 'failed').hidden = sent === undefined || sent.failure === null;
+  if (field(card, 'failed').hidden) return;
+  setFields(card, {
+    'failed-title': `The last ${sent.type} failed: ${outcomeText(sent)}`,
+    payload: payloadText({ ...sent, url }),
+    response: responseText(sent),
+  });
+}
+
 async function showAttempts(id) {
   const attempts = await readAttempts(id);
   const card = cardOf(id);
   if (card === null) return;
   const items = attempts.map((attempt) => ({ ...attempt, id: `${attempt.at} ${attempt.deliveryId}` }));
+  fillFailed(card, field(card, 'url').textContent, attempts.find(isTest));
   syncList(card.querySelector('tbody'), items, 'attempt-row', fillAttempt);
   card.querySelector('.scroll').hidden = items.length === 0;
   field(card, 'no-attempts').hidden = items.length > 0;
@@ -133,6 +152,7 @@ async function sendTest(action, webhook) {
   const sent = await nextAttempt(webhook.id, before);
   cardOf(webhook.id).querySelector('details').open = true;
   await list.refresh();
+  if (sent.failure !== null) field(cardOf(webhook.id), 'failed').scrollIntoView({ block: 'nearest' });
   const what = sent.type === 'challenge' ? 'Challenge' : 'Test';
   say(
     sent.failure === null && sent.type === 'challenge' ? `Confirmed: ${webhook.url}` : `${what}: ${outcomeText(sent)}.`,

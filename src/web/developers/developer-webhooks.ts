@@ -25,7 +25,9 @@ const CARD = html`<template id="webhook-card"><section class="card"><h3><code da
 <dl><dt>Delivers</dt><dd data-field="delivers"></dd><dt>Waiting</dt><dd data-field="pending"></dd><dt>Created</dt><dd data-field="created"></dd>
 <dt data-field="secret-title">Old secret</dt><dd data-field="secret"></dd></dl>
 <p class="actions"><button type="button" class="plain" data-action="test">Send a test</button> <button type="button" class="plain" data-action="pause">Pause</button> <button type="button" class="plain" data-action="resume">Resume</button> <button type="button" class="plain" data-action="replay">Replay</button> <button type="button" class="plain" data-action="rotate">Rotate secret</button> <button type="button" class="plain" data-action="remove">Remove</button></p>
-<details data-part="attempts"><summary>Last deliveries</summary><p class="soft" data-field="no-attempts">Nothing was sent yet.</p><div class="scroll" tabindex="0" role="region" hidden>
+<details data-part="attempts"><summary>Last deliveries</summary><div data-field="failed" hidden><h4 data-field="failed-title"></h4><h4>Payload</h4><pre><code data-field="payload"></code></pre>
+<h4>Response</h4><p data-field="response"></p></div>
+<p class="soft" data-field="no-attempts">Nothing was sent yet.</p><div class="scroll" tabindex="0" role="region" hidden>
 <table><thead><tr><th>Time</th><th>Outcome</th><th>Sent</th><th>Took</th><th>Delivery</th></tr></thead><tbody></tbody></table></div></details></section></template>
 <template id="attempt-row"><tr><td data-field="at"></td><td data-field="outcome"></td><td data-field="sent"></td><td data-field="took"></td><td><code data-field="delivery"></code></td></tr></template>`;
 

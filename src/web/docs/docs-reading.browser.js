@@ -1,8 +1,16 @@
-// Marks the section that is read in the table of contents, and gives the copy buttons the sample that is shown.
+// Marks the section that is read in the table of contents, follows old links, and gives the copy buttons the sample that is shown.
+
+/** A link from the time when all operations were on one page. */
+function followOldLink() {
+  const moved = document.getElementById(location.hash.slice(1))?.closest('.index li')?.querySelector('a');
+  if (moved) location.replace(moved.href);
+}
+followOldLink();
+addEventListener('hashchange', followOldLink);
 
 const contents = document.querySelector('.contents');
 const scroller = contents.parentElement;
-const links = new Map([...contents.querySelectorAll('a')].map((link) => [link.hash.slice(1), link]));
+const links = new Map([...contents.querySelectorAll('.links a')].map((link) => [link.hash.slice(1), link]));
 const sections = [...links.keys()].map((id) => document.getElementById(id));
 const visible = new Set();
 let current = null;

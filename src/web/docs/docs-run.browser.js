@@ -87,8 +87,7 @@ function explanation(text) {
     // Not a problem of the API.
   }
   if (typeof type !== 'string' || !type.startsWith('/docs#problem-')) return [];
-  const href = type.slice('/docs'.length);
-  return [element('p', {}, element('a', { href }, 'What this problem means, and what to do'))];
+  return [element('p', {}, element('a', { href: type }, 'What this problem means, and what to do'))];
 }
 
 function show(panel, isGood, name, more, parts) {
@@ -139,6 +138,7 @@ async function run(form) {
     show(panel, false, 'No answer', error.message, [asked]);
   }
   panel.removeAttribute('aria-busy');
+  panel.scrollIntoView({ block: 'nearest' });
 }
 
 for (const form of document.querySelectorAll('form[data-run]')) {

@@ -12,21 +12,35 @@ const status = form.querySelector('[role=status]');
 
 const textOf = (root, selector) => root.querySelector(selector)?.textContent.trim() ?? '';
 
-/** What can be found: where it leads, its title, what it belongs to, and its text. */
-function entries() {
+/** What can be found on a page: where it leads, its title, what it belongs to, and its text. */
+function entriesOf([path, root]) {
   const found = [];
-  for (const section of document.querySelectorAll('main section')) {
+  for (const section of root.querySelectorAll('main section')) {
     const title = textOf(section, 'h2, h3');
-    const path = [...(section.querySelector('.path')?.childNodes ?? [])].map((one) => one.textContent).join(' ');
+    const href = `${path}#${section.id}`;
+    const name = [...(section.querySelector('.text .path')?.childNodes ?? [])].map((one) => one.textContent).join(' ');
     const text = [...section.querySelectorAll('.text > p')].map((one) => one.textContent).join(' ');
-    found.push({ id: section.id, title: path || title, about: path ? title : 'Guide', text });
-    if (path !== '')
+    found.push({ href, title: name || title, about: name ? title : 'Guide', text });
+    if (name !== '')
       for (const row of section.querySelectorAll('tbody tr'))
-        found.push({ id: section.id, title: textOf(row, 'code'), about: path, text: textOf(row, 'td:last-child') });
+        found.push({ href, title: textOf(row, 'code'), about: name, text: textOf(row, 'td:last-child') });
   }
-  for (const row of document.querySelectorAll('tr[id]'))
-    found.push({ id: row.id, title: textOf(row, 'code'), about: 'Problem', text: row.textContent });
+  for (const row of root.querySelectorAll('tr[id]'))
+    found.push({ href: `${path}#${row.id}`, title: textOf(row, 'code'), about: 'Problem', text: row.textContent });
   return found.map((one) => ({ ...one, words: `${one.title} ${one.about} ${one.text}`.toLowerCase() }));
+}
+
+async function readPage(path) {
+  if (path === location.pathname) return [path, document];
+  const response = await fetch(path, { headers: { accept: 'text/html' } });
+  return [path, new DOMParser().parseFromString(await response.text(), 'text/html')];
+}
+
+/** All pages of the reference, or those that can be read. */
+async function readEntries() {
+  const paths = [...document.querySelectorAll('.contents strong a')].map((link) => link.pathname);
+  const pages = await Promise.allSettled(paths.map(readPage));
+  return pages.flatMap(({ value }) => (value === undefined ? [] : entriesOf(value)));
 }
 
 /** The higher, the better. 0 if a word is missing. */
@@ -40,10 +54,9 @@ function rank({ title, about, words }, query) {
   return wanted.every((word) => `${name} ${about.toLowerCase()}`.includes(word)) ? 2 : 1;
 }
 
-let known = null;
+let reading = null;
 
-function find(query) {
-  known ??= entries();
+function find(query, known) {
   const names = new Map();
   return known
     .map((entry) => ({ entry, score: rank(entry, query) }))
@@ -57,9 +70,9 @@ function find(query) {
     .slice(0, MAX_FOUND);
 }
 
-function itemOf({ id, title, about }) {
+function itemOf({ href, title, about }) {
   const texts = [element('strong', {}, title), ' ', element('span', { className: 'soft' }, about)];
-  return element('li', {}, element('a', { href: `#${id}` }, ...texts));
+  return element('li', {}, element('a', { href }, ...texts));
 }
 
 function close() {
@@ -67,10 +80,12 @@ function close() {
   status.textContent = '';
 }
 
-function search() {
+async function search() {
+  reading ??= readEntries();
+  const known = await reading;
   const query = field.value.trim().toLowerCase();
   if (query === '') return close();
-  const found = find(query);
+  const found = find(query, known);
   list.replaceChildren(...found.map(itemOf));
   list.hidden = found.length === 0;
   status.textContent = found.length === 1 ? '1 result' : `${found.length || 'No'} results`;
@@ -78,8 +93,9 @@ function search() {
 
 field.addEventListener('input', search);
 field.addEventListener('focus', search);
-form.addEventListener('submit', (event) => {
+form.addEventListener('submit', async (event) => {
   event.preventDefault();
+  await search();
   list.querySelector('a')?.click();
 });
 list.addEventListener('click', ({ target }) => {

@@ -54,12 +54,10 @@ describe('/docs', () => {
     test(`renders at ${width} pixels, ${colorScheme}, asks nobody else, and fits`, async () => {
       const { page, complaints, asked } = await open('/docs', width, colorScheme);
       expect(await page.title()).toBe('API reference · delegations');
-      const paths = await page.locator('.path').allTextContents();
-      expect(paths).toEqual(
-        REGISTRY_SEGMENTS.flatMap((segment) =>
-          OPERATIONS.filter(({ tag }) => tag === segment).map(({ method, path }) => method + path),
-        ),
-      );
+      const paths = await page.locator('.index .path').allTextContents();
+      const segments: readonly string[] = REGISTRY_SEGMENTS;
+      const operations = OPERATIONS.filter(({ tag }) => segments.includes(tag));
+      expect(paths.sort()).toEqual(operations.map(({ method, path }) => method + path).sort());
       const rows = "[...document.querySelectorAll('tr[id^=problem-]')].map(({ id }) => id)";
       expect(await page.evaluate(rows)).toEqual(Object.keys(PROBLEMS).map((type) => `problem-${type}`));
       const wide = await page.evaluate('document.documentElement.scrollWidth');

@@ -1,22 +1,24 @@
-// /docs: the API reference as one page: text on the left, code on the right. Reading needs no script.
+// /docs: the API reference: text on the left, code on the right. Reading needs no script.
 
 import { EXAMPLES } from '../../api/examples.ts';
 import type { OperationBase, ParamUse } from '../../api/operation.ts';
 import { Html, html, prose } from '../html.ts';
 import { renderPage } from '../page.ts';
+import { navigationLink } from '../parts.ts';
+import { type DocsPage, docsPages, FRONT, hrefOf } from './docs-pages.ts';
 import { highlight } from './highlight.ts';
-import { type AnswerOf, apiReference, type Chapter, INTRODUCTION, parametersOf, type Section } from './reference.ts';
+import { type AnswerOf, apiReference, INTRODUCTION, parametersOf, type Section } from './reference.ts';
 import { indentedJson, SAMPLE_LANGUAGES, sampleOf } from './samples.ts';
 
-/** Folded on a phone. */
-function navigation(chapters: readonly Chapter[]): Html {
-  const lists = chapters.map(({ title, isRegistry, sections }) => {
-    const lead = isRegistry ? `${title}/` : title;
-    const nameOf = (section: Section) => section.operation?.path.replace(lead, '') ?? section.title;
-    const links = sections.map((section) => html`<li><a href="#${section.id}">${prose(nameOf(section))}</a></li>`);
-    return html`<strong>${lead}</strong><ul class="links">${links}</ul>\n`;
-  });
-  return html`<details class="contents"><summary>On this page</summary>\n${lists}</details>`;
+/** All pages, and the sections of this one. Folded on a phone. */
+function navigation(page: DocsPage, pages: readonly DocsPage[]): Html {
+  const sections = page.path === FRONT ? [STEPS, INDEX, ...page.sections] : page.sections;
+  const links = sections.map(({ id, title }) => html`<li><a href="#${id}">${prose(title)}</a></li>`);
+  const lists = pages.map(
+    (one) =>
+      html`<strong>${navigationLink(one.path, one.title, one === page)}</strong>${one === page && html`<ul class="links">${links}</ul>`}\n`,
+  );
+  return html`<details class="contents"><summary>Contents</summary>\n${lists}</details>`;
 }
 
 /** The language is chosen before the examples are shown, so that they do not move. */
@@ -52,15 +54,15 @@ const answerBlock = (text: string): Html => {
   return html`<pre class="answer"${isLong && html` tabindex="0" role="group" aria-label="Answer"`}><code>${highlight('json', text)}</code></pre>`;
 };
 
-function renderExample({ example, answer }: NonNullable<Section['examples']>[number], level: 3 | 4): Html {
-  const tag = new Html(`h${level}`);
+/** The form of an operation is between its first sample and the answer, which the answer to the form replaces. */
+function renderExample({ example, answer }: NonNullable<Section['examples']>[number], form: Html | null): Html {
   const samples = SAMPLE_LANGUAGES.flatMap(({ id }) => {
     const text = sampleOf(id, example);
     return text === null ? [] : [html`<pre data-language="${id}"><code>${highlight(id, text)}</code></pre>`];
   });
   // A sample in one language alone is shown whatever was chosen.
   const only = samples.length === 1 ? ' only' : '';
-  return html`<div class="example"><${tag} class="about">${example.summary}</${tag}><div class="copied sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${answerBlock(answer)}</div>
+  return html`<div class="example"><h3 class="about">${example.summary}</h3><div class="copied sample${only}">${samples}<button type="button" class="copy" data-copy="">Copy</button></div>${form}${answerBlock(answer)}</div>
 `;
 }
 
@@ -101,35 +103,70 @@ function operationForm(operation: OperationBase): Html {
   return html`<details class="run${needsScript ? ' needs-script' : ''}"><summary>Try it</summary>
 <form${target} method="get" data-run="${path}"><div class="stack fields">${method !== 'GET' && bodyField(operation)}${shown}</div>
 <details class="needs-script"><summary>More parameters</summary><fieldset disabled><legend class="spoken">More parameters</legend><div class="stack fields">${others}${budget === 'keyed' && KEY_FIELD}</div></fieldset></details>
-<button>Send</button></form></details>`;
+<button>Send</button></form></details><div class="result" hidden></div>`;
 }
+
+const renderPath = ({ method, path }: OperationBase): Html =>
+  html`<span class="path"><span class="method">${method}</span>${path}</span>`;
 
 function renderSection({ id: sectionId, title, paragraphs, table, examples = [], operation }: Section): Html {
-  const tag = new Html(operation === undefined ? 'h2' : 'h3');
   const rows = table?.rows.map(({ id, cells }) => html`<tr${id && html` id="${id}"`}>${cellsOf(cells)}</tr>`);
-  const text = html`<div class="text"><${tag}>${prose(title)}</${tag}>
-${operation && html`<p class="path"><span class="method">${operation.method}</span>${operation.path}</p>`}
+  const text = html`<div class="text"><h2>${prose(title)}</h2>
+${operation && html`<p>${renderPath(operation)}</p>`}
 ${paragraphs.map((one) => html`<p>${prose(one)}</p>\n`)}${table && tableOf(table.head, rows ?? [])}
-${operation && html`${parameterTable(operation)}${operationForm(operation)}`}</div>`;
-  if (examples.length === 0) return html`<section id="${sectionId}">${text}</section>\n`;
-  const shown = examples.map((example) => renderExample(example, operation === undefined ? 3 : 4));
-  return html`<section id="${sectionId}" class="two">${text}<div class="code">${operation && html`<div class="result" hidden></div>`}${shown}</div></section>\n`;
+${operation && parameterTable(operation)}</div>`;
+  if (operation === undefined) return html`<section id="${sectionId}">${text}</section>\n`;
+  const form = operationForm(operation);
+  const shown = examples.map((example, index) => renderExample(example, index === 0 ? form : null));
+  return html`<section id="${sectionId}" class="two">${text}<div class="code">${shown}</div></section>\n`;
 }
 
-/** The whole page, with a mark for the origin. */
-export function docsText(answerOf?: AnswerOf): string {
-  const chapters = apiReference(answerOf);
-  const content = chapters.map(
-    ({ title, isRegistry, sections }) => html`${isRegistry && html`<h2>${title}</h2>\n`}${sections.map(renderSection)}`,
+const STEPS = { id: 'steps', title: 'Three steps to start' };
+const STEP_TEXTS = [
+  'Ask whether the hot wallet `to` may act for the cold wallet `from`. Copy the command, or [fill in a form](#checkContractAny). It needs no key.',
+  'Read the answer: `true` or `false`, as of the block in `X-Block-Number`. Anything but a 200 means unknown, not no: the [problem](#problems) says why, and `Retry-After` when to ask again.',
+  'Choose from the [operations](#operations) below what your program asks. A [key](/developers) lifts the [limit](#limits), and `delegations-client` is a typed client for TypeScript.',
+];
+
+const renderSteps = (examples: Section['examples'] = []): Html =>
+  html`<section id="${STEPS.id}" class="two"><div class="text"><h2>${STEPS.title}</h2>
+<ol>${STEP_TEXTS.map((one) => html`<li>${prose(one)}</li>\n`)}</ol></div><div class="code">${examples.map((example) => renderExample(example, null))}</div></section>
+`;
+
+const INDEX = { id: 'operations', title: 'Operations' };
+
+/** Links from the time when all operations were on this page lead to its entries. */
+function renderIndex(groups: readonly DocsPage[]): Html {
+  const entry = ({ id, title, operation }: Section) =>
+    html`<li id="${id}"><a href="#${id}">${prose(title)}</a> ${operation && renderPath(operation)}</li>\n`;
+  const lists = groups.map(
+    ({ path, title, about, sections }) =>
+      html`<h3><a href="${path}">${title}</a></h3><p>${prose(about)}</p><ul class="index">${sections.map(entry)}</ul>\n`,
   );
+  return html`<section id="${INDEX.id}"><h2>${INDEX.title}</h2>${lists}</section>\n`;
+}
+
+/** The page at a path, with a mark for the origin. */
+export function docsText(path: string, answerOf?: AnswerOf): string {
+  const pages = docsPages(apiReference(answerOf));
+  const [front, ...groups] = pages;
+  const page = pages.find((one) => one.path === path) ?? front;
+  const isFront = page === front;
+  const title = isFront ? INTRODUCTION.title : page.title;
+  const top = isFront
+    ? html`${renderSteps(front.sections.find(({ examples }) => examples !== undefined)?.examples)}${renderIndex(groups)}`
+    : null;
+  const content = html`<h1>${title}</h1>\n<p>${prose(isFront ? INTRODUCTION.text : page.about)}</p>\n${TOOLS}${top}${page.sections.map(renderSection)}`;
+  // A link names a section, whatever page it is on.
+  const linked = content.text.replace(/href="#([\w-]+)"/g, (_, id: string) => `href="${hrefOf(id, page, pages)}"`);
   return renderPage(
     {
-      title: INTRODUCTION.title,
-      path: '/docs',
-      navigation: navigation(chapters),
+      title: isFront ? title : `${title} · ${INTRODUCTION.title}`,
+      path: FRONT,
+      navigation: navigation(page, pages),
       styles: ['/docs.css'],
       scripts: ['/docs-reading.js', '/docs-run.js', '/docs-search.js'],
     },
-    html`<h1>${INTRODUCTION.title}</h1>\n<p>${prose(INTRODUCTION.text)}</p>\n${TOOLS}${content}`,
+    new Html(linked),
   );
 }

@@ -8,9 +8,9 @@ import { dateText } from '../time-text.ts';
 
 /** The query parameters of the page. */
 export const EXPLORER_FIELDS: ReadonlySet<string> = new Set([
-  ...['wallet', 'chain', 'asOf'],
+  ...['wallet', 'chain', 'asOf', 'asOfUtc'],
   ...['view', 'direction', 'kind', 'unlimited', 'order', 'page', 'cursor'],
-  ...['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'chainId', 'at'],
+  ...['from', 'to', 'type', 'contract', 'tokenId', 'rights', 'chainId', 'at', 'atUtc'],
 ]);
 
 const ADDRESSES = ['wallet', 'from', 'to', 'contract'] as const;
@@ -21,6 +21,21 @@ export const withAddresses = (values: ReadonlyMap<string, string>): ReadonlyMap<
     ...values,
     ...ADDRESSES.flatMap((name) => (values.has(name) ? [[name, findAddress(values.get(name) ?? '')] as const] : [])),
   ]);
+
+/** The field of a point in time, by that of its date picker. */
+const PICKED: ReadonlyMap<string, string> = new Map([
+  ['asOfUtc', 'asOf'],
+  ['atUtc', 'at'],
+]);
+
+/** With picked times as points in time. The forms have empty pickers, so what is picked was entered last. */
+export function withPickedTimes(values: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const picked = [...PICKED].flatMap(([from, to]) => {
+    const text = values.get(from)?.trim() ?? '';
+    return text === '' ? [] : [[to, `${text.replace('T', ' ')} UTC`] as const];
+  });
+  return new Map([...[...values].filter(([name]) => !PICKED.has(name)), ...picked]);
+}
 
 /** The parsed query of the page. */
 export interface ExplorerQuery {

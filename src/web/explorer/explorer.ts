@@ -4,14 +4,13 @@
 import { ANY_LIST } from '../../api/any-operations.ts';
 import { EXAMPLE_DELEGATIONS } from '../../api/examples.ts';
 import { NETWORKS_OPERATION } from '../../api/operations.ts';
-import type { NetworkRecord } from '../../api/responses.ts';
 import { checksummed } from '../../registry/checksum.ts';
 import { askApi, type FetchApi, Refusal } from '../ask-api.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage } from '../page.ts';
 import { notice, shortAddress } from '../parts.ts';
-import { networkName } from '../status/chain-health.ts';
 import { renderWallet } from '../wallet/wallet.ts';
+import { renderFollowing, renderTrust } from './about-service.ts';
 import { renderAnswer } from './check-answer.ts';
 import { checkForm, viewTabs, walletForm } from './explorer-forms.ts';
 import { type ExplorerQuery, entered } from './explorer-query.ts';
@@ -27,7 +26,12 @@ export async function renderExplorer(query: ExplorerQuery, fetchApi: FetchApi): 
         : [HOME_TITLE, await renderHome(query, fetchApi)];
   const faults = query.faults.map(({ parameter, detail }) => notice(`${parameter} ${detail}`));
   const styles = ['/explorer.css', ...(wallet === '' ? [] : (['/wallet.css'] as const))] as const;
-  const scripts = ['/labels.js', ...(query.proves && isCheck ? (['/prove.js'] as const) : [])] as const;
+  const scripts = [
+    '/labels.js',
+    ...(wallet !== '' || !isCheck ? (['/own-address.js'] as const) : []),
+    ...(wallet === '' ? [] : (['/recent-wallets.js'] as const)),
+    ...(query.proves && isCheck ? (['/prove.js'] as const) : []),
+  ] as const;
   return renderPage({ title, path: '/', live: true, styles, scripts }, html`${faults}${content}`);
 }
 
@@ -45,15 +49,19 @@ async function renderHome(query: ExplorerQuery, fetchApi: FetchApi): Promise<Htm
   ]);
   return html`<h1>${HOME_TITLE}</h1>
 <p class="lead">A hot wallet may act for a cold one if a delegation registry says so. Paste an address to see what it has granted, and to
-whom. You connect and sign nothing.</p>
+whom. You sign nothing.</p>
 ${viewTabs('/')}${walletForm(query)}
-${examples}<p class="following soft" data-part="following">${followingText(networks instanceof Refusal ? [] : networks)} <a href="/status">Status</a></p>
+${RECENT}${examples}${renderFollowing(networks)}
+${renderTrust(query, networks)}
 <section class="points" aria-label="What you can do here">
 <div><h2>See who may act for you</h2><p>Every delegation of a wallet, in both registries and on all chains: the whole wallet, a contract, or a token.</p></div>
 <div><h2>Revoke what you no longer need</h2><p>The page prepares the transaction and says what it ends. Your own wallet signs and sends it.</p></div>
 <div><h2>Build on it</h2><p>One HTTP request answers a check, now or at a block. <a href="/docs">Read the API reference</a>.</p></div>
 </section>`;
 }
+
+/** Filled before the rest is shown, so that nothing moves. */
+const RECENT = html`<p id="recent" class="flow examples" hidden></p><script src="/recent-wallets.js"></script>`;
 
 /** A sandbox with a scenario of its own does not have them. */
 async function renderExamples(fetchApi: FetchApi): Promise<Html | null> {
@@ -66,15 +74,4 @@ async function renderExamples(fetchApi: FetchApi): Promise<Html | null> {
     html`<a class="button plain small" href="/?wallet=${wallet}">${name} <span class="soft address">${shortAddress(wallet)}</span></a> `;
   const question = `/?to=${to}&from=${from}&type=contract&contract=${checksummed(first.contract ?? first.from)}`;
   return html`<p class="flow examples">Try an example: ${link(from, 'a cold wallet')}${link(to, 'its hot wallet')}<a class="button plain small" href="${question}">a check of both</a></p>`;
-}
-
-function followingText(networks: readonly NetworkRecord[]): string {
-  const [only] = networks;
-  if (only === undefined) return 'This service follows no chain at the moment.';
-  const ready = networks.filter((one) => one.ready).length;
-  if (networks.length > 1)
-    return `${ready === networks.length ? `All ${ready}` : `${ready} of ${networks.length}`} chains are up to date.`;
-  return only.ready && only.head !== null
-    ? `${networkName(only)} is up to date, at block ${only.head.number}.`
-    : `${networkName(only)} is not up to date.`;
 }

@@ -20,7 +20,8 @@ export async function renderStatus(fetchApi: FetchApi): Promise<string> {
 
 const renderChains = (networks: readonly NetworkRecord[]): Html =>
   html`${summary(summaryOf(networks), toneOf(networks))}
-<div class="cards">${networks.map(renderChain)}</div>`;
+<div class="cards">${networks.map(renderChain)}</div>
+${networks.some(({ lagHistory }) => lagHistory !== null) && html`<p class="soft">The dashed lines are the limits of the lag. A bar is an hour: high if the lag was above the limit in it, flat if it was not measured.</p>`}`;
 
 const unknown = (problem: string) =>
   summary(`The state of the chains is not known now. ${problem} Answers are refused until this is resolved.`, 'no');

@@ -18,9 +18,10 @@ interface Graph {
   readonly hots: GraphSide;
 }
 
+/** Null for fewer than two other wallets: the table says as much. */
 export function renderGraph(wallet: string, rows: readonly GrantRow[], isComplete: boolean): Html | null {
   const graph = { wallet, colds: sideOf('incoming', wallet, rows), hots: sideOf('outgoing', wallet, rows) };
-  if (graph.colds.drawn.length + graph.hots.drawn.length === 0) return null;
+  if (graph.colds.drawn.length + graph.hots.drawn.length < 2) return null;
   return html`<figure class="graph">${renderWide(graph)}${renderNarrow(graph)}<figcaption>${captionOf(graph, isComplete)}</figcaption></figure>`;
 }
 
@@ -32,8 +33,16 @@ function captionOf({ colds, hots }: Graph, isComplete: boolean): string {
   return `Arrows lead to the wallet that got the grant, and say what it covers.${notDrawn}${unread}`;
 }
 
-const frame = (name: string, width: number, height: number, wallet: string, content: Html): Html =>
-  html`<svg class="${name}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Wallets around ${shortAddress(wallet)}">
+interface Frame {
+  readonly name: 'wide' | 'narrow';
+  readonly left?: number;
+  readonly width: number;
+  readonly height: number;
+  readonly wallet: string;
+}
+
+const frame = ({ name, left = 0, width, height, wallet }: Frame, content: Html): Html =>
+  html`<svg class="${name}" viewBox="${left} 0 ${width} ${height}" role="group" aria-label="Wallets around ${shortAddress(wallet)}">
 <defs><marker id="arrow-${name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker></defs>${content}</svg>`;
 
 const node = (address: string, x: number, y: number): Html =>
@@ -75,7 +84,14 @@ function renderWide({ wallet, colds, hots }: Graph): Html {
     `M${right} ${middle}C${right + 60} ${middle} ${LEVEL_RIGHT - 50} ${y} ${LEVEL_RIGHT + 20} ${y}H${WIDE - NODE - 3}`;
   const incoming = side(colds, 0, (NODE + LEVEL_LEFT) / 2, toSelf);
   const outgoing = side(hots, WIDE - NODE, (WIDE - NODE + LEVEL_RIGHT) / 2, fromSelf);
-  return frame('wide', WIDE, height, wallet, html`${incoming}${outgoing}${self(wallet, left, middle)}`);
+  // A side without wallets takes no room.
+  const start = colds.drawn.length === 0 ? left - 2 : 0;
+  const end = hots.drawn.length === 0 ? right + 2 : WIDE;
+  const wide = frame(
+    { name: 'wide', left: start, width: end - start, height, wallet },
+    html`${incoming}${outgoing}${self(wallet, left, middle)}`,
+  );
+  return end - start === WIDE ? wide : html`<div class="half">${wide}</div>`;
 }
 
 const NARROW = 300;
@@ -100,7 +116,7 @@ function renderNarrow({ wallet, colds, hots }: Graph): Html {
   const toSelf = (y: number) => `M${BRANCH} ${y}H${TRUNK + 8}Q${TRUNK} ${y} ${TRUNK} ${y + 8}V${top - 20}`;
   const fromSelf = (y: number) => `M${TRUNK} ${top + 17}V${y - 8}Q${TRUNK} ${y} ${TRUNK + 8} ${y}H${BRANCH - 3}`;
   const content = html`${side(colds, 20, toSelf)}${side(hots, bottom, fromSelf)}${self(wallet, 0, top)}`;
-  return frame('narrow', NARROW, bottom + heightOf(hots) - 10, wallet, content);
+  return frame({ name: 'narrow', width: NARROW, height: bottom + heightOf(hots) - 10, wallet }, content);
 }
 
 /** More per side would not be readable. */

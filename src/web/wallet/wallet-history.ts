@@ -81,6 +81,7 @@ function renderEvent(view: WalletView, event: TimelineEvent): Html {
   const { kind, direction, grant, before, at } = event;
   const what = `${kind === 'began' ? '' : 'the grant '}${direction === 'outgoing' ? 'to' : 'by'}`;
   const change = before === null ? undefined : html`${renderAmount(before.amount)} → ${renderAmount(grant.amount)}`;
+  const then = { isHistory: false, direction: null, chain: String(grant.chainId), asOf: String(at.block) };
   const isDangerous = kind === 'began' && grant.until === null && direction === 'outgoing' && isUnlimited(grant);
   const ended = delegationOf(grant);
   const undo =
@@ -90,5 +91,5 @@ function renderEvent(view: WalletView, event: TimelineEvent): Html {
   return html`<li class="event ${kind}${isDangerous ? ' dangerous' : ''}" data-key="${rowKey(event)}.${at.block}.${at.logIndex}">
 <p><strong>${VERBS[kind]}</strong> ${what} ${renderOther(view, event)}</p>
 <p>${renderScope(view, grant, change)}, ${renderRights(view, grant)}</p>
-<p class="soft">${renderTime(at.timestamp, view.now, at.block)}, ${dateText(at.timestamp)}, ${renderBlock(view, at, grant.chainId)}</p>${undo}</li>`;
+<p class="soft">${renderTime(at.timestamp, view.now, at.block)}, ${dateText(at.timestamp)}, ${renderBlock(view, at, grant.chainId)} · <a href="${walletUrl(view, then)}">this wallet then</a></p>${undo}</li>`;
 }

@@ -66,9 +66,9 @@ async function renderNow(view: WalletView, grants: WalletGrants, fetchApi: Fetch
   const hasGrants = sides.outgoing.grants.length + sides.incoming.grants.length > 0 || isLong;
   const isEmpty = !hasGrants && isEverythingKnown(chains);
   return html`<div${part('summary')}>${renderMissing(chains)}${renderSummary(view, grants)}${await renderExclusive(view, grants, fetchApi)}${renderHotWallets(view, sides.outgoing)}${view.asOf === '' && html`<p class="list-links"><a href="${grantFormPath(view.wallet, view.chain)}">Grant access from this wallet …</a></p>`}</div>
+<div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
 ${hasGrants && html`<h2 id="grants">Grants</h2>${renderFilters(view, !(listing instanceof Refusal) && listing.isPart)}`}
 <div${part('rows')}>${hasGrants ? renderList(view, listing) : isEmpty && renderEmpty(view)}</div>
-<div${part('graph')}>${renderGraph(view.wallet, allRows(sides), !isLong)}</div>
 <div${part('blocks')}>${renderBlocks(chains)}</div>`;
 }
 
