@@ -8,6 +8,7 @@ import { exportRows } from '../src/cli/export-rows.ts';
 import { dateOf } from '../src/cli/output.ts';
 import { openStore } from '../src/store/open.ts';
 import type { HistoryEntry, Store } from '../src/store/store.ts';
+import { codeBlock } from './support/code-blocks.ts';
 import { ENGINES, temporaryPath } from './support/engines.ts';
 import { runSql } from './support/run-sql.ts';
 import { WALLETS } from './support/wallets.ts';
@@ -100,6 +101,10 @@ for (const seed of SEEDS) {
         expect(all.map(pick)).toEqual((await listed(store, 'all')).map(pick));
         const current = (await runSql(url, `SELECT * FROM delegations_current ${ORDER}`)).map(fromView);
         expect(current.map(pick)).toEqual((await listed(store, 'current')).map(pick));
+        const query = codeBlock('docs/operating.md', 'FROM delegations_current').text;
+        const grants = current.filter(({ type }: Cells) => type === 'ALL');
+        const counted = await runSql(url, query);
+        expect(counted.reduce((sum, { count }) => sum + Number(count), 0)).toBe(grants.length);
         expect(all.length).toBeGreaterThan(50);
         expect(all.length).toBeGreaterThan(current.length);
         // Final history: what was granted later is left out, and what ended later has not ended.
@@ -177,14 +182,10 @@ test('exported rows go through DuckDB to Parquet and back', async () => {
   writeFileSync(table, csv);
   const database = await (await DuckDBInstance.create()).connect();
   const run = async (statement: string) => (await database.runAndReadAll(statement)).getRowObjectsJson();
-  await run(`COPY (SELECT * FROM read_json('${ndjson}', format = 'newline_delimited',
-    columns = {chain_id: 'BIGINT', registry: 'INTEGER', type: 'VARCHAR', from_address: 'VARCHAR', to_address: 'VARCHAR',
-      contract: 'VARCHAR', token_id: 'VARCHAR', amount: 'VARCHAR', rights: 'VARCHAR', rights_text: 'VARCHAR',
-      since_block: 'BIGINT', since_log: 'BIGINT', since_time: 'TIMESTAMPTZ', since_transaction: 'VARCHAR',
-      until_block: 'BIGINT', until_log: 'BIGINT', until_time: 'TIMESTAMPTZ', until_transaction: 'VARCHAR',
-      is_settled: 'BOOLEAN'})) TO '${parquet}' (FORMAT parquet)`);
-  const back = await run(`SELECT * REPLACE (strftime(since_time AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS since_time,
-    strftime(until_time AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS until_time) FROM '${parquet}' ${ORDER}`);
+  const recipe = codeBlock('docs/operating.md', 'FORMAT parquet').text;
+  await run(recipe.replace('delegations.ndjson', ndjson).replace('delegations.parquet', parquet));
+  const back = await run(`SELECT * REPLACE (strftime(since_time, '%Y-%m-%dT%H:%M:%SZ') AS since_time,
+    strftime(until_time, '%Y-%m-%dT%H:%M:%SZ') AS until_time) FROM '${parquet}' ${ORDER}`);
   const plain = (row: Cells) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]));
   const rows = text
