@@ -32,7 +32,7 @@ for (const engine of ENGINES) {
     async function eachTable(statement: (table: string) => string): Promise<void> {
       const catalog = url.startsWith('sqlite:')
         ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
-        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'";
+        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'";
       const tables = (await runSql(url, catalog)).map(({ name }) => String(name));
       for (const table of tables) if (!table.startsWith('kept_')) await runSql(url, statement(table));
     }
