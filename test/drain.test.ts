@@ -59,6 +59,15 @@ async function waitFor({ lines }: ServeProcess, message: string): Promise<LogLin
   }
 }
 
+/** One that its parent has stopped meanwhile is not there any more. */
+function interrupt(pid: number): void {
+  try {
+    process.kill(pid, 'SIGINT');
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ESRCH') throw error;
+  }
+}
+
 describe('a stop signal while a list is sent', () => {
   for (const [what, workers] of [
     ['one process', []],
@@ -68,7 +77,7 @@ describe('a stop signal while a list is sent', () => {
       const served = await start({}, ...workers);
       const list = await startList(served.url);
       const group = [served.pid, ...(await childrenOf(served.pid))];
-      for (const pid of group) process.kill(pid, 'SIGINT');
+      for (const pid of group) interrupt(pid);
       await waitFor(served, 'stopping');
       process.kill(served.pid, 'SIGINT');
       await waitFor(served, 'already stopping');
