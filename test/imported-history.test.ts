@@ -8,7 +8,7 @@ import { archiveLines, checkArchive, importArchive } from '../src/store/archive.
 import { MAINNET } from './support/vectors.ts';
 import { createWorld, type MadeChain, type World, type WorldOptions } from './support/world.ts';
 
-const BLOCKS = 400;
+const BLOCKS = 160;
 
 interface ArchivedLog {
   logIndex: number;
@@ -57,7 +57,7 @@ function tampered(lines: readonly string[], tamper: Tamper, world: World): strin
 }
 
 /** Imports what was tampered with, follows the chain with an honest node, and audits until all is confirmed. */
-async function confirmed(tamper: Tamper, options: WorldOptions = {}) {
+async function confirmed(tamper: Tamper, options: WorldOptions = {}, asksBefore = false) {
   const { chain, lines } = await archived({ isProvable: options.isProvable ?? true });
   const world = await createWorld({ ...options, made: chain });
   try {
@@ -66,7 +66,7 @@ async function confirmed(tamper: Tamper, options: WorldOptions = {}) {
       yield* changed;
     };
     await importArchive(world.one.store, await checkArchive(read()), read());
-    const wrongBefore = await wrongAsOf(world);
+    const wrongBefore = asksBefore ? await wrongAsOf(world) : null;
     await world.rest(1);
     const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock);
     let rounds = 0;
@@ -83,10 +83,10 @@ async function confirmed(tamper: Tamper, options: WorldOptions = {}) {
   }
 }
 
-/** The first wrong answer as of the blocks of the archive; null if there is none. */
+/** The first wrong answer as of every third block of the archive; null if there is none. */
 async function wrongAsOf(world: World): Promise<string | null> {
   const head = (await world.one.store.chain(1))?.head?.number ?? -1;
-  for (const block of world.chain.filter(({ number }) => number <= head)) {
+  for (const block of world.chain.filter(({ number }) => number <= head && number % 3 === 0)) {
     const wrong = await world.differenceAsOf(block);
     if (wrong !== null) return wrong;
   }
@@ -154,7 +154,7 @@ const TAMPERS: Readonly<Record<string, Tamper>> = {
 
 describe('an import with one honest node', () => {
   test('that is true stays as it is', async () => {
-    const { wrongBefore, wrong, state, shares } = await confirmed(() => undefined);
+    const { wrongBefore, wrong, state, shares } = await confirmed(() => undefined, {}, true);
     expect([wrongBefore, wrong, state?.imported, state?.disputes]).toEqual([null, null, null, []]);
     // Newest first.
     expect(shares).toEqual(shares.toSorted((a, b) => b - a));
@@ -173,6 +173,6 @@ describe('an import with one honest node', () => {
 
   test('is wrong before it is confirmed, which these tests would not notice otherwise', async () => {
     for (const name of ['a hidden log', 'an altered delegate', 'a grant to a stranger that never was'])
-      expect((await confirmed(TAMPERS[name] as Tamper)).wrongBefore).not.toBeNull();
+      expect((await confirmed(TAMPERS[name] as Tamper, {}, true)).wrongBefore).not.toBeNull();
   });
 });
