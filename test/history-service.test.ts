@@ -171,6 +171,64 @@ describe('history from a service', () => {
   });
 });
 
+describe('a service that drips', () => {
+  /** Sends one of `pieces` every ten milliseconds. */
+  const dripping = async (pieces: readonly string[], options: { stallMs?: number; partMs?: number }) => {
+    const slow = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () =>
+        new Response(async function* () {
+          for (const piece of pieces) {
+            yield piece;
+            await Bun.sleep(10);
+          }
+        } as never),
+    });
+    try {
+      const signal = new AbortController().signal;
+      const last = FIRST + pieces.length - 1;
+      const all = readHistoryService(`http://127.0.0.1:${slow.port}`, MAINNET, FIRST, last, { signal, ...options });
+      return await Array.fromAsync(all);
+    } finally {
+      await slow.stop(true);
+    }
+  };
+  const lines = chain.slice(0, 20).map((block) => `${JSON.stringify(toLine(block))}\n`);
+
+  test('lines: its parts end by time, so that it can be left, and have all of it', async () => {
+    const parts = await dripping(lines, { partMs: 40 });
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.map(({ from }) => from)).toEqual([FIRST, ...parts.slice(0, -1).map(({ to }) => to + 1)]);
+    expect(parts.flatMap(({ logs }) => logs).length).toBe(chain.slice(0, 20).flatMap((one) => toLine(one).logs).length);
+  });
+
+  test('bytes of a line that does not end: it is left', () =>
+    expect(
+      dripping(
+        Array.from({ length: 100 }, () => ' '),
+        { stallMs: 200 },
+      ),
+    ).rejects.toThrow('nothing came for 200 ms'));
+
+  test('and is waited for while its lines are committed', async () => {
+    const all = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(lines.join('')) });
+    const signal = new AbortController().signal;
+    const read = readHistoryService(`http://127.0.0.1:${all.port}`, MAINNET, FIRST, FIRST + 19, {
+      signal,
+      stallMs: 50,
+      partMs: 0,
+    });
+    let parts = 0;
+    for await (const _ of read) {
+      parts++;
+      if (parts === 1) await Bun.sleep(200);
+    }
+    expect(parts).toBe(20);
+    await all.stop(true);
+  });
+});
+
 describe('who is asked', () => {
   const choosing = () => {
     const clock = { now: 0 };

@@ -7,6 +7,7 @@ import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Network } from '../src/registry/network.ts';
 import { StoreError } from '../src/store/errors.ts';
 import { describeHalt, type Halt } from '../src/store/halt.ts';
+import { HASHES } from '../src/store/index-hash.ts';
 import type { CommitInput, Store } from '../src/store/store.ts';
 import {
   createChainMaker,
@@ -304,7 +305,6 @@ describe('the state of a block is proven', () => {
 
 describe('a first grant whose log the only node never returns', () => {
   const hides = prunedSilently(FIRST + 10, FIRST + 10, true);
-  const atTheLast = () => 1 - Number.EPSILON;
   /** It was revoked, so that no check of today shows it. */
   const inPast = (work: (world: World, node: FakeNode) => Promise<void>) =>
     inWorld({ history: TAKEN_BACK }, async (world, node) => {
@@ -340,9 +340,9 @@ describe('a first grant whose log the only node never returns', () => {
   test('wherever the first round begins, the next one comes to it', () =>
     inPast(async (world) => {
       const compared = [];
-      for (let turn = 0; turn < 3; turn++) {
+      for (const begin of [HASHES - 1, undefined, undefined]) {
         expect(await disputedIn(world)).toEqual([]);
-        compared.push(await world.one.follower.auditLengths(atTheLast));
+        compared.push(await world.one.follower.auditLengths(begin));
       }
       // Nothing after the last place; those who were granted to; those who granted, from the first on.
       expect(compared).toEqual([
@@ -355,7 +355,13 @@ describe('a first grant whose log the only node never returns', () => {
 
   test('and in rounds, a call a minute', () =>
     inPast(async (world, node) => {
-      const auditor = createAuditor(world.one.follower, MAINNET, world.one.store, () => world.one.clock, atTheLast);
+      const auditor = createAuditor(
+        world.one.follower,
+        MAINNET,
+        world.one.store,
+        () => world.one.clock,
+        () => 1 - Number.EPSILON,
+      );
       node.calls.clear();
       for (let minute = 0; minute < 3; minute++) {
         world.one.clock += 60_000;

@@ -3,11 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { answerArchive } from '../src/http/answers/archive.ts';
 import { writeArchive } from '../src/store/archive-folder.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
-import { block, granted } from './support/fixtures.ts';
+import { block, COLD, granted, HOT } from './support/fixtures.ts';
 import { runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const FILE = 'ethereum.delegations.gz';
@@ -66,6 +67,27 @@ describe('a service that publishes archives', () => {
     expect((await get(FILE, { 'if-none-match': etag })).status).toBe(304);
     const head = await fetch(`${service.url}/archive/${FILE}`, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
+  });
+
+  test('sends the next one to who has just got the last byte of one', async () => {
+    const folder = folderOf('of-one');
+    await using store = await openStore(databaseUrl);
+    const { size } = await writeArchive(store, 1, folder);
+    let sending = 0;
+    const beginFile = () => {
+      sending++;
+      return () => void sending--;
+    };
+    const service = { archives: { folder, refresh() {} }, longLists: { beginFile }, answerTimeout: 10 };
+    const request = new Request(`http://localhost/archive/${FILE}`);
+    const call = { request, path: { file: FILE }, service, caller: () => null };
+    const { body } = await answerArchive(call as never);
+    let read = 0;
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+      read += chunk.length;
+      expect([read, sending]).toEqual([read, read === size ? 0 : 1]);
+    }
+    expect(read).toBe(size);
   });
 
   test('sends nothing else', async () => {
@@ -139,6 +161,34 @@ describe('an import by HTTP', () => {
     const again = folderOf('again');
     await writeArchive(store, 1, again);
     expect(readFileSync(join(again, FILE)).equals(await whole())).toBe(true);
+  });
+
+  test('is answered at once, or when it is confirmed if the operator wants that', async () => {
+    const database = `sqlite:${temporaryPath('imported.db')}`;
+    expect((await imported(`${service.url}/archive/${FILE}`, database)).code).toBe(0);
+    const ask = async (variables: Record<string, string>) => {
+      const { url, stop } = await startServe(database, variables, 'api');
+      const check = await fetch(`${url}/registry/v2/check/all?from=${COLD}&to=${HOT}&chainId=1&block=102`);
+      const networks = (await (await fetch(`${url}/networks`)).json()) as { chainId: number }[];
+      const answer = {
+        status: check.status,
+        text: await check.text(),
+        network: networks.find(({ chainId }) => chainId === 1),
+      };
+      await stop();
+      return answer;
+    };
+    expect(await ask({})).toMatchObject({
+      status: 200,
+      text: 'true',
+      network: { imported: { to: 103, confirmed: 0 } },
+    });
+    const refused = await ask({ IMPORT_TRUST: 'none' });
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text)).toMatchObject({
+      type: expect.stringContaining('chain-not-ready'),
+      detail: 'Chain 1 was imported, and is answered when all of it is confirmed: 0 %.',
+    });
   });
 
   test('refuses a flipped byte, a truncated file and another file, and imports nothing', async () => {

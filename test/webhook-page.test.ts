@@ -145,14 +145,20 @@ test('a webhook: create, test, replay, pause, rotate and remove it, with the key
   await page.close();
 });
 
-test('a receiver that fails: the page says so without a reload, and when the next attempt is', async () => {
-  status = 500;
+/** The page of a wallet with a key and a webhook that its receiver has confirmed. */
+async function confirmedWebhook() {
   const { page } = await visit();
   await createKey(page);
   await createWebhook(page);
   const card = page.locator('#webhooks > .card');
   await press(page, 'Confirm');
   await message(page).getByText('Confirmed: ').waitFor();
+  return { page, card };
+}
+
+test('a receiver that fails: the page says so without a reload, and when the next attempt is', async () => {
+  status = 500;
+  const { page, card } = await confirmedWebhook();
   await press(page, 'Replay');
   // Empty fields are not sent.
   await answer(page, 'Start the replay');
@@ -176,12 +182,7 @@ test('a receiver that fails: the page says so without a reload, and when the nex
 
 test('a test that fails opens the list of deliveries with its payload and the response', async () => {
   status = 204;
-  const { page } = await visit();
-  await createKey(page);
-  await createWebhook(page);
-  const card = page.locator('#webhooks > .card');
-  await press(page, 'Confirm');
-  await message(page).getByText('Confirmed: ').waitFor();
+  const { page, card } = await confirmedWebhook();
   await card.getByText('Last deliveries').click();
   status = 503;
   received.length = 0;

@@ -2,7 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, rmSync } from 'node:fs';
+import { readBody } from '../chain/rpc/rpc.ts';
 import { showStatus, UsageError } from '../service/terminal.ts';
+import { ArchiveError } from '../store/archive.ts';
 import { type ArchiveEntry, MANIFEST, parseManifest } from '../store/archive-folder.ts';
 import { download } from './download.ts';
 
@@ -18,13 +20,15 @@ const leftText = (seconds: number) => (seconds < 90 ? `${Math.ceil(seconds)} s` 
 /** What a folder on a server has; null if it does not say. */
 export async function fetchManifest(folder: URL): Promise<readonly ArchiveEntry[] | null> {
   const url = new URL(MANIFEST, folder);
-  const response = await fetch(url, { signal: AbortSignal.timeout(MANIFEST_TIMEOUT_MS) }).catch((error) => {
-    throw new UsageError(`${url} cannot be read: ${error.message}.`);
-  });
-  if (response.status === 404) return null;
-  if (response.status !== 200) throw new UsageError(`${url} answered HTTP ${response.status}.`);
-  if (Number(response.headers.get('content-length')) > MAX_MANIFEST_BYTES) throw new UsageError(`${url} is too large.`);
-  return parseManifest(await response.text());
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(MANIFEST_TIMEOUT_MS) });
+    // A bucket says 403 of what it does not have.
+    if (response.status === 404 || response.status === 403) return null;
+    if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
+    return parseManifest(await readBody(response, MAX_MANIFEST_BYTES));
+  } catch (error) {
+    throw error instanceof ArchiveError ? error : new UsageError(`${url} cannot be read: ${(error as Error).message}.`);
+  }
 }
 
 /** Downloads an archive, with progress, and checks that it is the one that the manifest describes. */

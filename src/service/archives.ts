@@ -1,6 +1,6 @@
 // The archives that the service publishes with ARCHIVE=on: a child process writes them when somebody asks, at most once an hour.
 
-import { mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MANIFEST } from '../store/archive-folder.ts';
@@ -15,17 +15,11 @@ export type PublishedArchives = ReturnType<typeof publishArchives>;
 /** The processes of one machine share the archives of a store. */
 export function publishArchives(storeId: string, databaseUrl: string, onError: (error: unknown) => void) {
   const folder = join(tmpdir(), `delegations-archive-${storeId.replace(/^0x/, '').slice(0, 16)}`);
+  requireOwn(folder);
   let child: Bun.Subprocess | null = null;
   let begunAt = Number.NEGATIVE_INFINITY;
 
-  /** Whoever may write there could publish anything. */
-  function requireOwn(): void {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (statSync(folder).uid !== process.getuid?.()) throw new Error(`${folder} belongs to another user: remove it`);
-  }
-
   async function write(): Promise<void> {
-    requireOwn();
     child = Bun.spawn(selfCommand('export', '--to', folder), {
       env: { ...process.env, DATABASE_URL: databaseUrl },
       stdout: 'ignore',
@@ -49,4 +43,12 @@ export function publishArchives(storeId: string, databaseUrl: string, onError: (
     },
     stop: () => child?.kill('SIGTERM'),
   };
+}
+
+/** Whoever may write there could publish anything. */
+function requireOwn(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.())
+    throw new Error(`${folder} is not a folder of this user: remove it`);
 }

@@ -120,11 +120,6 @@ const LIMIT: v.Kind<Limit | null> = {
   example: '25/10s',
   read: (text) => (text === 'off' ? null : (parseLimit(text) ?? undefined)),
 };
-const TRUST: v.Kind<boolean> = {
-  rule: 'all or none',
-  example: 'none',
-  read: (text) => (text === 'all' ? true : text === 'none' ? false : undefined),
-};
 const PROXIES: v.Kind<TrustedProxies> = {
   rule: 'a comma-separated list of CIDR networks',
   example: '10.0.0.0/8,2001:db8::/32',
@@ -178,7 +173,7 @@ export function readConfig(environment: v.Environment) {
     webhooks: read('WEBHOOKS', v.onOff),
     webhookNetworks: read('WEBHOOK_NETWORKS', WEBHOOK_TARGETS),
     ownership: read('OWNERSHIP', v.onOff),
-    trustsImports: read('IMPORT_TRUST', TRUST),
+    trustsImports: read('IMPORT_TRUST', v.oneOf('all', 'none')) === 'all',
     publishesArchives: read('ARCHIVE', v.onOff),
     provesAnswers: read('PROOFS', v.onOff),
     mcp: read('MCP', v.onOff),

@@ -55,6 +55,9 @@ export function parseManifest(text: string): readonly ArchiveEntry[] {
   return archives;
 }
 
+export const manifestText = (archives: readonly ArchiveEntry[]): string =>
+  `${JSON.stringify({ format: 'delegations-archives', version: 1, archives }, null, 2)}\n`;
+
 /** Of a folder that may not have one yet. */
 export function readManifest(folder: string): readonly ArchiveEntry[] {
   try {
@@ -70,7 +73,7 @@ export function addToManifest(folder: string, entry: ArchiveEntry): void {
   const others = readManifest(folder).filter(({ chainId }) => chainId !== entry.chainId);
   const archives = [...others, entry].sort((a, b) => a.chainId - b.chainId);
   const path = join(folder, `.${MANIFEST}.${process.pid}`);
-  writeFileSync(path, `${JSON.stringify({ format: 'delegations-archives', version: 1, archives }, null, 2)}\n`);
+  writeFileSync(path, manifestText(archives));
   renameSync(path, join(folder, MANIFEST));
 }
 

@@ -170,13 +170,13 @@ export function createDisputes(context: Context, revocations: Revocations) {
     return isThere && (await findDisagreements(network, store, block, [statement])).length === 0;
   }
 
-  /** Compares the lengths of some wallets' lists; `random` says where the first round begins. Returns how many, and whether that was the end of a round; null if it is not known. */
-  async function compareLengths(providers: TickProviders, random: () => number) {
+  /** Compares the lengths of some wallets' lists. Returns how many, and whether that was the end of a round; null if it is not known. */
+  async function compareLengths(providers: TickProviders, begin?: number) {
     const block = await context.verifiedBlock();
     // Of a chain that is indexed in part, earlier grants are unknown.
     if (block === undefined || context.state === null || context.state.partial) return null;
     const [{ node }] = providers;
-    const found = await lengths.findDifferent(node, block, random);
+    const found = await lengths.findDifferent(node, block, begin);
     if (found === null) return null;
     const { compared, different, isEnd } = found;
     if (different.length > 0) await compare(providers, different, [], 'verified');

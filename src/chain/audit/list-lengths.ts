@@ -1,9 +1,7 @@
 // Compares how many delegations wallets ever granted or got with what the registry counts: its lists never shrink, so a first grant that no
-// provider returns the log of shows even with a single provider, and without old state. In rounds over all wallets of the index, which
-// begin anywhere: a round over a million takes a day, and a follower that restarts more often must come to all of them too.
+// provider returns the log of shows even with a single provider, and without old state. In rounds over all wallets of the index.
 
 import type { ListLength } from '../../store/halt.ts';
-import { HASHES } from '../../store/index-hash.ts';
 import type { BlockRef } from '../../store/store.ts';
 import type { Context } from '../compare/context.ts';
 import type { Node } from '../rpc/node.ts';
@@ -12,14 +10,16 @@ import { readLengths } from './registry-answers.ts';
 
 export function createListLengths({ network, store }: Context) {
   const { chainId } = network;
-  let list: ListLength['list'] = 'outgoing';
-  /** Where the round is. Undefined before the first. */
-  let after: number | null | undefined;
+  /** Where the round is. */
+  let [list, after]: [ListLength['list'], number | null] = ['outgoing', null];
 
   return {
-    /** The lengths that differ, of some wallets, and whether that was the end of a round. Null if the node does not say. */
-    async findDifferent(node: Node, block: BlockRef, random: () => number) {
-      if (after === undefined) after = Math.floor(random() * HASHES);
+    /**
+     * The lengths that differ, of some wallets, and whether that was the end of a round. Null if the node does not say. With `begin`, a new
+     * round begins at this place.
+     */
+    async findDifferent(node: Node, block: BlockRef, begin?: number) {
+      if (begin !== undefined) [list, after] = ['outgoing', begin];
       const { counts, next } = await store.grantCounts(chainId, list, block.number, after);
       const lengths = counts.map(({ wallet }): ListLength => ({ version: 2, list, wallet }));
       const reading = lengths.length === 0 ? [] : readLengths(network, node, block, lengths).catch(nullIfRefused);

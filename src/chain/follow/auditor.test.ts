@@ -282,3 +282,62 @@ test('a quiet chain of twelve-second blocks costs at most 1,500 calls an hour, t
   expect(total).toBeLessThanOrEqual(1500);
   await world.close();
 });
+
+describe('the round of lengths after an import', () => {
+  const at = { imported: null as { to: number; comparedFrom: number; isCounted: boolean } | null, isBehind: false };
+  const begun: (number | undefined)[] = [];
+  const ended: number[] = [];
+  /** Each round has two parts. */
+  const follower = {
+    get state() {
+      return { firstBlock: 1, verified: 100, agreedBlock: 100, ...at };
+    },
+    get isBehind() {
+      return at.isBehind;
+    },
+    isBusy: false,
+    rangeSize: () => 100,
+    audit: async () => null,
+    auditAnswers: async () => null,
+    auditImported: async () => null,
+    prove: async () => false,
+    async auditLengths(begin?: number) {
+      begun.push(begin);
+      return { compared: 1, isEnd: begun.length % 2 === 0 };
+    },
+    async importCounted(to: number) {
+      ended.push(to);
+    },
+  };
+
+  test('begins at the first wallet, when the backfill after it has ended, and is about that import', async () => {
+    const clock = { now: 0 };
+    const auditor = createAuditor(
+      follower as never,
+      MAINNET,
+      { logs: async () => [] } as never,
+      () => clock.now,
+      () => 0.5,
+    );
+    const run = async () => {
+      clock.now += 61_000;
+      await auditor.run();
+    };
+    await run();
+    expect(begun).toEqual([expect.any(Number)]);
+    expect(begun[0]).toBeGreaterThan(0);
+    at.imported = { to: 50, comparedFrom: 1, isCounted: false };
+    at.isBehind = true;
+    await run();
+    expect([begun.length, ended]).toEqual([2, []]);
+    at.isBehind = false;
+    await run();
+    expect(begun.slice(2)).toEqual([0]);
+    // Blocks were added to the import in the middle of the round.
+    at.imported = { to: 60, comparedFrom: 1, isCounted: false };
+    begun.length = 0;
+    await run();
+    await run();
+    expect([begun, ended]).toEqual([[0, undefined], [60]]);
+  });
+});

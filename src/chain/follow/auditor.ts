@@ -3,6 +3,7 @@
 
 import type { Question } from '../../registry/check.ts';
 import type { Network } from '../../registry/network.ts';
+import { HASHES } from '../../store/index-hash.ts';
 import type { Store } from '../../store/store.ts';
 import { listsAbout, questionsAbout } from '../audit/registry-answers.ts';
 import type { Follower } from './follower.ts';
@@ -47,6 +48,13 @@ export function createAuditor(
   let contradicted: readonly Question[] = [];
   /** Whether a second provider answered the last time. */
   let hasSecondProvider = true;
+  /**
+   * Where the next round of lengths begins, if one is to begin. The first one begins anywhere: a round over a million wallets takes a day,
+   * and a follower that restarts more often must come to all of them too.
+   */
+  let lengthsFrom: number | undefined = Math.floor(random() * HASHES);
+  /** The newest block of the import that the round is about. */
+  let counting: number | null = null;
 
   /** Removes and returns random items. */
   const draw = <T>(list: T[], count: number): T[] =>
@@ -107,13 +115,17 @@ export function createAuditor(
         answersAt = now();
         await compareAnswers(firstBlock, verified);
       }
-      const isCounting = imported !== null && !imported.isCounted;
-      if (isCounting || now() - lengthsAt >= LENGTHS_EVERY_MS) {
+      const toCount = imported === null || imported.isCounted || follower.isBehind ? null : imported.to;
+      // The wallets of an import are all compared, from the first one on.
+      if (toCount !== null && toCount !== counting) lengthsFrom = 0;
+      counting = toCount;
+      if (toCount !== null || now() - lengthsAt >= LENGTHS_EVERY_MS) {
         lengthsAt = now();
-        // The wallets of an import are all compared, from the first one on.
-        const result = await follower.auditLengths(isCounting ? () => 0 : random);
+        const result = await follower.auditLengths(lengthsFrom);
+        if (result !== null) lengthsFrom = undefined;
         done.counted += result?.compared ?? 0;
-        hasMore ||= isCounting && result !== null;
+        if (toCount !== null && result?.isEnd) await follower.importCounted(toCount);
+        hasMore ||= toCount !== null && result !== null;
       }
       if (now() >= proveAt) {
         // Between two rounds of all history, blocks that could not be proven wait.

@@ -123,12 +123,14 @@ export function createFollower(options: FollowerOptions) {
     if (halt !== null) context.reportHalt(halt);
   }
 
+  /** Whether a backfill is under way. */
+  const isBehind = () => latest !== null && latest - (context.state?.head?.number ?? 0) > LIVE_BLOCKS;
   /** Blocks per `eth_getLogs` call, at present. */
   const rangeSize = () =>
     Math.min(...pool.all.flatMap(({ scanner, history }) => [scanner.rangeSize(), history.scanner.rangeSize()]));
 
   /** Compares finalized blocks with all providers and repairs the index. Null if the chain is halted, or none is verified yet. */
-  async function audit(from: number, to: number): Promise<Comparison | null> {
+  async function audit(from: number, to: number, isImported = false): Promise<Comparison | null> {
     const anchor = await context.verifiedBlock();
     const { state } = context;
     if (state === null || state.halt !== null || anchor === undefined) return null;
@@ -136,7 +138,7 @@ export function createFollower(options: FollowerOptions) {
     if (low > high) return null;
     const providers: Providers = await pool.others(null, now());
     const result = await compareBlocks(context, providers, anchor, low, high);
-    await revocations.verify(providers as TickProviders, low, high);
+    await revocations.verify(providers as TickProviders, low, high, isImported);
     const confirmed = context.state?.agreedBlock ?? state.firstBlock - 1;
     const isConfirmed = result.providers > 1 && result.isComplete;
     if (isConfirmed && low <= confirmed + 1 && high > confirmed) await context.report({ agreedBlock: high });
@@ -150,21 +152,19 @@ export function createFollower(options: FollowerOptions) {
   async function auditImported(): Promise<number | null> {
     const { imported = null, firstBlock = 0 } = context.state ?? {};
     // What a backfill still adds would be compared again.
-    const isBehind = latest === null || latest - (context.state?.head?.number ?? 0) > LIVE_BLOCKS;
-    if (imported === null || isBehind || imported.comparedFrom <= firstBlock) return null;
+    if (imported === null || isBehind() || imported.comparedFrom <= firstBlock) return null;
     const to = imported.comparedFrom - 1;
     const from = Math.max(firstBlock, imported.comparedFrom - rangeSize());
-    const result = await audit(from, to);
+    const result = await audit(from, to, true);
     if (result === null || result.providers === 0) return null;
     if (!result.isComplete) return 0;
-    await revocations.readAgain(from, to);
-    await reportImported({ comparedFrom: from });
+    await reportImported(imported.to, { comparedFrom: from });
     return to - from + 1;
   }
 
-  /** Nothing is left of an import that is compared and counted: it is history like any other. */
-  async function reportImported(news: Partial<Imported>): Promise<void> {
-    if (context.state?.imported == null) return;
+  /** Nothing is left of an import that is compared and counted: it is history like any other. Of a longer one, nothing is known yet. */
+  async function reportImported(to: number, news: Partial<Imported>): Promise<void> {
+    if (context.state?.imported?.to !== to) return;
     const imported = { ...context.state.imported, ...news };
     const isDone = imported.comparedFrom <= context.state.firstBlock && imported.isCounted;
     await context.report({ imported: isDone ? null : imported });
@@ -218,20 +218,22 @@ export function createFollower(options: FollowerOptions) {
       context.state === null || context.state.halt !== null
         ? null
         : withProvider((providers) => disputes.compare(providers, questions, lists, at)),
-    /** Compares the lengths of some lists with the registry's. Null if they are not known. `random` says where the first round begins. */
-    auditLengths: async (random = () => 0) => {
-      if (context.state === null || context.state.halt !== null) return null;
-      const result = await withProvider((providers) => disputes.compareLengths(providers, random));
-      if (result?.isEnd) await reportImported({ isCounted: true });
-      return result;
-    },
+    /** Compares the lengths of some lists with the registry's. Null if they are not known. With `begin`, a new round begins there. */
+    auditLengths: async (begin?: number) =>
+      context.state === null || context.state.halt !== null
+        ? null
+        : withProvider((providers) => disputes.compareLengths(providers, begin)),
+    /** The lengths of all lists were compared since the blocks up to this one were imported. */
+    importCounted: (to: number) => reportImported(to, { isCounted: true }),
     /** Proves some finalized blocks with logs, newest first. True if there are more. */
     prove: () => withProvider(prover.proveOld),
     prioritize: revocations.prioritize,
     /** True while a backfill reads from the chain's only provider: other reads would slow it down, and have nothing to compare with. */
     get isBusy(): boolean {
-      const head = context.state?.head?.number ?? 0;
-      return pool.all.length === 1 && latest !== null && latest - head > LIVE_BLOCKS;
+      return pool.all.length === 1 && isBehind();
+    },
+    get isBehind(): boolean {
+      return isBehind();
     },
     rangeSize,
     get state(): ChainState | null {

@@ -141,31 +141,27 @@ export function createRevocations(context: Context) {
     return { vault, revocations, delegates, isAll };
   }
 
-  /** Settles those of a range again that only a later state has settled, if a provider now has the state of their own block. */
-  async function verify(providers: TickProviders, from: number, to: number): Promise<void> {
+  /**
+   * Settles those of a range again that only a later state has settled, if a provider now has the state of their own block; or all of them,
+   * if nobody knows who settled them.
+   */
+  async function verify(providers: TickProviders, from: number, to: number, isImported = false): Promise<void> {
     if (network.registries[1] === undefined) return;
     for (const { vault, block, readAt } of await store.revocations(chainId, { from, to })) {
-      if (readAt === null || readAt === block.number) continue;
-      const words = await ifKnown(readWords(context, providers, [vaultVersionSlot(vault)], block));
-      if (words === undefined) continue;
+      if (readAt === null) continue;
+      if (!isImported && (readAt === block.number || !(await hasState(block, vault)))) continue;
       await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, block.number));
       queue.clearBackoff(vault);
       queue.wake();
     }
     await settle(providers);
-  }
 
-  /** Discards what is known about the revocations of a range. */
-  async function readAgain(from: number, to: number): Promise<void> {
-    if (network.registries[1] === undefined) return;
-    for (const { vault, block } of await store.revocations(chainId, { from, to })) {
-      await context.commit(({ epoch }) => store.unsettle(chainId, epoch, vault, block.number));
-      queue.clearBackoff(vault);
+    async function hasState(block: BlockId, vault: Address): Promise<boolean> {
+      return (await ifKnown(readWords(context, providers, [vaultVersionSlot(vault)], block))) !== undefined;
     }
-    queue.wake();
   }
 
-  return { settle, verify, readAgain, prioritize: queue.prioritize, wake: queue.wake };
+  return { settle, verify, prioritize: queue.prioritize, wake: queue.wake };
 }
 
 /** Wallets read from the store in one tick. The next tick reads the next page. */

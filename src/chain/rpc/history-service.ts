@@ -19,24 +19,32 @@ export interface ServedPart {
   readonly logs: readonly NodeLog[];
 }
 
-/** Nothing may come for so long. */
+/** No whole line may come for so long. */
 const STALL_MS = 5000;
 /** A block with more is not of a chain. */
 const MAX_LINE = 16 * 1024 * 1024;
 const PART_LOGS = 8000;
+/** A part ends after this time, so that who asked can stop between two. */
+const PART_MS = 5000;
 
 const FIELDS = {
   block: { number: true, hash: true, parentHash: true, timestamp: true },
   log: { address: true, topics: true, data: true, logIndex: true, transactionHash: true },
 };
 
-/** Reads a range from `url`, a dataset such as https://archive.example/datasets/ethereum-mainnet. A part ends where a response ends, or has many logs. */
+interface HistoryReading {
+  readonly signal: AbortSignal;
+  readonly stallMs?: number;
+  readonly partMs?: number;
+}
+
+/** Reads a range from `url`, a dataset such as https://archive.example/datasets/ethereum-mainnet. A part ends where a response ends, or has many logs, or took long. */
 export async function* readHistoryService(
   url: string,
   network: Network,
   from: number,
   last: number,
-  { signal, stallMs = STALL_MS }: { readonly signal: AbortSignal; readonly stallMs?: number },
+  { signal, stallMs = STALL_MS, partMs = PART_MS }: HistoryReading,
 ): AsyncGenerator<ServedPart> {
   const { address, topics } = registryFilter(network);
   for (let next = from; next <= last; ) {
@@ -45,6 +53,7 @@ export async function* readHistoryService(
     const began = next;
     let before: { readonly number: number; readonly hash: Bytes32 } | null = null;
     let found: NodeLog[] = [];
+    let partAt = performance.now();
     for await (const line of linesOf(url, body, signal, stallMs)) {
       const block = parseBlock(line);
       const { number, parentHash } = block;
@@ -52,9 +61,9 @@ export async function* readHistoryService(
         throw new HistoryFault(`block ${number} was not asked, or is in the wrong order`);
       if (before?.number === number - 1 && parentHash !== before.hash)
         throw new HistoryFault(`block ${number} does not follow from block ${before.number}`);
-      if (before !== null && found.length >= PART_LOGS) {
+      if (before !== null && (found.length >= PART_LOGS || performance.now() - partAt >= partMs)) {
         yield { from: next, to: before.number, hash: before.hash, logs: found };
-        [next, found] = [before.number + 1, []];
+        [next, found, partAt] = [before.number + 1, [], performance.now()];
       }
       for (const log of block.logs) found.push(log);
       before = block;
@@ -98,7 +107,8 @@ const quantity = (value: unknown) => (isCount(value) ? `0x${value.toString(16)}`
 
 async function* linesOf(url: string, body: string, signal: AbortSignal, stallMs: number): AsyncGenerator<string> {
   const stalled = new AbortController();
-  const timer = setTimeout(() => stalled.abort(), stallMs);
+  const startTimer = () => setTimeout(() => stalled.abort(), stallMs);
+  let timer = startTimer();
   try {
     const response = await fetch(`${url.replace(/\/+$/, '')}/finalized-stream`, {
       method: 'POST',
@@ -111,11 +121,14 @@ async function* linesOf(url: string, body: string, signal: AbortSignal, stallMs:
     const decoder = new TextDecoder();
     let rest = '';
     for await (const chunk of response.body ?? []) {
-      timer.refresh();
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
       if (rest.length > MAX_LINE) throw new HistoryFault('a line is too long');
+      if (lines.length === 0) continue;
+      // What was read may take long to commit.
+      clearTimeout(timer);
       for (const line of lines) if (line !== '') yield line;
+      timer = startTimer();
     }
     if (rest.trim() !== '') throw new HistoryFault('the last line was cut off');
   } catch (error) {

@@ -154,7 +154,8 @@ export function createRpc(url: string, { timeoutMs, maxBytes, listener }: RpcOpt
 export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 
-async function readBody(response: Response, maxBytes: number): Promise<string> {
+/** Reads no more than that. */
+export async function readBody(response: Response, maxBytes: number): Promise<string> {
   // A stated length of an unencoded body cannot be exceeded.
   const { headers } = response;
   if (Number(headers.get('content-length') ?? Number.NaN) <= maxBytes && !headers.has('content-encoding'))

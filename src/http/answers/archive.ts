@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Problem } from '../../api/problems.ts';
 import { textResponse } from '../../api/sized-response.ts';
-import { MANIFEST, readManifest } from '../../store/archive-folder.ts';
+import { MANIFEST, manifestText, readManifest } from '../../store/archive-folder.ts';
 import type { Call } from '../context/service.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 import { streamParts } from '../wire/stream-parts.ts';
@@ -19,8 +19,8 @@ export async function answerArchive({ request, path, service, caller }: Call): P
   const manifest = readManifest(archives.folder);
   if (manifest.length === 0) throw new Problem('not-ready', 'The archives are being written.', { retryAfter: 30 });
   if (path['file'] === MANIFEST) {
-    const text = JSON.stringify({ format: 'delegations-archives', version: 1, archives: manifest }, null, 2);
-    return textResponse(`${text}\n`, { headers: { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' } });
+    const headers = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
+    return textResponse(manifestText(manifest), { headers });
   }
   const entry = manifest.find(({ file }) => file === path['file']);
   if (entry === undefined) throw new Problem('not-found', `There is no such archive: see /archive/${MANIFEST}.`);
@@ -41,7 +41,7 @@ export async function answerArchive({ request, path, service, caller }: Call): P
   const init = from === 0 ? { status: 200, headers: length } : { status: 206, headers: isPart };
   if (request.method === 'HEAD') return new Response(null, init);
   const end = longLists.beginFile(caller());
-  return streamParts(partsOf(join(archives.folder, entry.file), from, entry.size), init, end, {
+  return streamParts(partsOf(join(archives.folder, entry.file), from, entry.size, end), init, end, {
     answerTimeout,
     onError,
   });
@@ -54,13 +54,16 @@ function firstByte({ headers }: Request, etag: string): number {
   return from === undefined || (version !== null && version !== etag) ? 0 : Number(from);
 }
 
-async function* partsOf(path: string, from: number, size: number) {
+/** Who has the last byte may ask for the next file at once: `onLast` is called before that byte is sent, and after all others were taken. */
+async function* partsOf(path: string, from: number, size: number, onLast: () => void) {
   // The file is read to its end although a newer one takes its name.
   await using file = await open(path);
   if ((await file.stat()).size !== size) return false;
   for (let position = from; position < size; ) {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(PART_BYTES), 0, PART_BYTES, position);
+    const length = Math.min(PART_BYTES, Math.max(1, size - 1 - position));
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
     if (bytesRead === 0) return false;
+    if (position === size - 1) onLast();
     yield buffer.subarray(0, bytesRead);
     position += bytesRead;
   }

@@ -14,7 +14,7 @@ import { StoreError } from '../../store/errors.ts';
 import { describeHalt } from '../../store/halt.ts';
 import { LAG_KEPT_SECONDS, LAG_STEP_SECONDS, type LagSample } from '../../store/lag.ts';
 import type { ChainState, Store } from '../../store/store.ts';
-import { clockBehind, confirmedShare, lagOf } from '../context/freshness.ts';
+import { awaitsConfirmation, clockBehind, confirmedShare, lagOf } from '../context/freshness.ts';
 import type { Service } from '../context/service.ts';
 import { CORS, JSON_TYPE } from '../wire/answer.ts';
 
@@ -32,7 +32,7 @@ export async function chainStatuses(service: Chains) {
     // 0 while the machine's clock can be right.
     const clockBehindSeconds = clockBehind(state, now, service);
     const isCurrent = clockBehindSeconds === 0 && lagSeconds <= maxLag(state.chainId);
-    const isKnown = !state.proving && (state.imported === null || service.trustsImports !== false);
+    const isKnown = !state.proving && !awaitsConfirmation(state, service);
     const ready = state.halt === null && isKnown && isCurrent;
     return { state, lagSeconds, clockBehindSeconds, ready };
   });

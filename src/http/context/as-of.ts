@@ -8,7 +8,7 @@ import { NETWORKS } from '../../registry/network.ts';
 import { StoreError } from '../../store/errors.ts';
 import { describeHalt, findDispute } from '../../store/halt.ts';
 import type { AnswerBlock, ChainState, ChosenBlock, Pinned, Store } from '../../store/store.ts';
-import { clockAhead, clockBehind, confirmedShare, lagOf } from './freshness.ts';
+import { awaitsConfirmation, clockAhead, clockBehind, confirmedShare, lagOf } from './freshness.ts';
 import type { Service } from './service.ts';
 
 /** The requested point in time. */
@@ -109,7 +109,7 @@ export function requireFresh(state: ChainState, reach: number, now: number, serv
     const fields = { chainId, code: halt.code, since: halt.since };
     throw new Problem('chain-halted', `Chain ${chainId} is halted: ${cause}`, { retryAfter: 60, fields });
   }
-  if (imported !== null && service.trustsImports === false)
+  if (imported !== null && awaitsConfirmation(state, service))
     throw new Problem(
       'chain-not-ready',
       `Chain ${chainId} was imported, and is answered when all of it is confirmed: ${Math.floor(100 * confirmedShare(state, imported))} %.`,

@@ -59,6 +59,12 @@ export function clockAhead(
   return isMoving && age > limit ? age : 0;
 }
 
+/** Whether nothing is answered because all of an import is to be confirmed first. */
+export const awaitsConfirmation = (
+  { imported }: ChainState,
+  { trustsImports }: { readonly trustsImports?: boolean },
+): boolean => imported !== null && trustsImports === false;
+
 /** How much of an import was compared with the chain's providers. Wallets whose lists are still to be counted are the last part. */
 export function confirmedShare({ firstBlock }: ChainState, { to, comparedFrom, isCounted }: Imported): number {
   const share = (to - comparedFrom + 1) / Math.max(1, to - firstBlock + 1);
