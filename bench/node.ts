@@ -16,10 +16,14 @@ const OLD_BLOCK_SECONDS = 2;
 
 const [blocksText = '200000', optionsText = '{}'] = process.argv.slice(2);
 const blocks = Number(blocksText);
-const { isLive = false, every, throttle } = JSON.parse(optionsText) as NodeOptions;
+const {
+  isLive = false,
+  every,
+  throttle,
+  startedAt = Math.floor(Date.now() / 1000),
+} = JSON.parse(optionsText) as NodeOptions;
 const throttler = throttle === undefined ? null : createThrottler(throttle);
 const startedTip = blocks + TAIL_BLOCKS;
-const startedAt = Math.floor(Date.now() / 1000);
 
 const hex = (value: number) => `0x${value.toString(16)}`;
 const transactionHash = (number: number, position: number) =>
@@ -203,12 +207,42 @@ function createThrottler({ latencyMs, callsPerSecond, above }: Throttle) {
   };
 }
 
+/** What an archive service sends for so many blocks at once, whatever the limits of the node are. */
+const SERVED = '/finalized-stream';
+const SERVED_BLOCKS = 50_000;
+
+interface ServedRange {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+}
+
+function served(chain: Chain, { fromBlock, toBlock }: ServedRange): Response {
+  const to = Math.min(toBlock, fromBlock + SERVED_BLOCKS - 1);
+  const lines: string[] = [];
+  for (let number = fromBlock; number <= to; number++) {
+    const many = eventsIn(number);
+    if (many === 0 && number < to) continue;
+    const logs = Array.from({ length: many }, (_, logIndex) => ({
+      address: chain.registry,
+      ...logOf(eventAt(number, logIndex)),
+      logIndex,
+      transactionHash: transactionHash(number, logIndex),
+    }));
+    const [hash, parentHash] = [chain.hashes[number], chain.hashes[number - 1] ?? NO_HASH];
+    lines.push(`${JSON.stringify({ header: { number, hash, parentHash, timestamp: timeOf(number, chain) }, logs })}\n`);
+  }
+  return new Response(lines.join(''));
+}
+
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   development: false,
   async fetch(request) {
-    const chain = chainAt(new URL(request.url).pathname);
+    const { pathname } = new URL(request.url);
+    if (pathname.endsWith(SERVED))
+      return served(chainAt(pathname.slice(0, -SERVED.length)), (await request.json()) as ServedRange);
+    const chain = chainAt(pathname);
     if (request.method === 'GET') return Response.json(throttler?.calls ?? {});
     const body = (await request.json()) as NodeQuestion | NodeQuestion[];
     if (throttler !== null && !(await throttler.admit([body].flat().length))) {

@@ -36,6 +36,10 @@ export interface Sizes {
   readonly peerBlocks: number;
   /** Blocks of the history that a node with a rate limit serves. */
   readonly throttledBlocks: number;
+  /** Blocks of the history whose first answer is measured: one in four has an event. */
+  readonly coldBlocks: number;
+  /** Calls a second that its node allows. */
+  readonly coldCalls: number;
   readonly delegations: number;
   readonly growth: readonly number[];
   /** Delegations of each long list that is read beside checks. */
@@ -58,6 +62,8 @@ export const FULL: Sizes = {
   blocks: 200_000,
   peerBlocks: 40_000,
   throttledBlocks: 2_000_000,
+  coldBlocks: 4_000_000,
+  coldCalls: 25,
   delegations: 1_000_000,
   growth: [1_000_000, 10_000_000],
   longList: 100_000,
@@ -78,6 +84,8 @@ export const QUICK: Sizes = {
   blocks: 20_000,
   peerBlocks: 4000,
   throttledBlocks: 100_000,
+  coldBlocks: 20_000,
+  coldCalls: 2000,
   delegations: 50_000,
   growth: [40_000, 80_000],
   longList: 5000,

@@ -9,6 +9,7 @@ import { benchBesideLists } from './beside-lists.ts';
 import { benchBulk } from './bulk.ts';
 import { benchChains } from './chains.ts';
 import { benchChecks } from './checks.ts';
+import { benchColdStart } from './cold-start.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLists } from './lists.ts';
 import { describeMachine, pinCores } from './machine.ts';
@@ -24,6 +25,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   lists: { about: "a wallet's list of 1, 100 and 10,000 delegations: ours and Ponder", run: benchLists },
   'beside-checks': { about: 'what else is asked, over a check; memory after a million checks', run: benchBesideChecks },
   backfill: { about: "backfill from a node: ours and Ponder's", run: benchBackfill },
+  'cold-start': {
+    about: 'from an empty database to the first answer: archive, archive service, node',
+    run: benchColdStart,
+  },
   'beside-lists': { about: 'checks while long lists are being sent, on SQLite and PostgreSQL', run: benchBesideLists },
   workers: { about: 'one worker and two', run: benchWorkers },
   growth: {

@@ -29,6 +29,8 @@ export interface NodeOptions {
   /** One block in this many has an event. Without it, every block has several. */
   readonly every?: number;
   readonly throttle?: Throttle;
+  /** Unix seconds of the newest block at the start: nodes with the same have the same blocks. */
+  readonly startedAt?: number;
 }
 
 export async function startNode(blocks: number, options: NodeOptions = {}): Promise<BenchNode> {

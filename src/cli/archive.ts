@@ -144,6 +144,9 @@ async function importStdin(environment: Environment): Promise<void> {
   }
 }
 
+/** In KiB: the index pages that a large commit changes. */
+const IMPORT_CACHE = 262_144;
+
 /** Checks the whole file and its newest block first, then writes it. */
 async function runImport(environment: Environment, path: string): Promise<void> {
   if (!existsSync(path)) throw new UsageError(`File not found: ${path}`);
@@ -161,7 +164,7 @@ async function runImport(environment: Environment, path: string): Promise<void> 
         `Archive rejected: block ${last.number} has another hash on chain ${chainId}. Nothing was written.`,
       );
   }
-  await using store = await openStore(config.databaseUrl);
+  await using store = await openStore(config.databaseUrl, { writerCache: IMPORT_CACHE });
   await importArchive(store, { head, end }, readLines(path), (done) =>
     showStatus(done === end.logs ? '' : `${done} of ${end.logs} logs`),
   );

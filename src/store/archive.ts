@@ -169,7 +169,8 @@ export async function checkArchive(lines: AsyncIterable<string>) {
   return { head, end };
 }
 
-const COMMIT_LOGS = 20_000;
+/** Large: entries of an index lie anywhere, and a page is written once for all of a commit. */
+const COMMIT_LOGS = 100_000;
 
 /** Imports a checked archive into a store that does not have the chain, or resumes an interrupted import. */
 export async function importArchive(

@@ -60,6 +60,8 @@ export interface EngineOptions {
   readonly connections?: number;
   /** Names the connections in `pg_stat_activity`. */
   readonly role?: Role;
+  /** Memory for the pages that transactions change, in KiB, where it is this process's own. */
+  readonly writerCache?: number;
 }
 
 /** The connections of one process to a database server. */

@@ -32,14 +32,17 @@ const PRAGMAS = [
 
 /** In KiB. Enough for the pages that reads of a large store need. */
 const READER_CACHE = 262_144;
-/** Enough for the index pages that a transaction changes. Other pages are mapped: a larger cache is not faster. */
+/** Enough for the index pages that a transaction of the follower changes. Other pages are mapped. */
 const WRITER_CACHE = 32_768;
 
-export function openSqlite(path: string, { readOnly = false, mustExist = false }: EngineOptions = {}): Engine {
+export function openSqlite(
+  path: string,
+  { readOnly = false, mustExist = false, writerCache = WRITER_CACHE }: EngineOptions = {},
+): Engine {
   if (mustExist) requireFile(`sqlite:${path}`);
   const reader = readInTurns(connect(path, readOnly, READER_CACHE));
   // Reads must not see a transaction before it commits, so transactions have their own connection.
-  const writer = readOnly ? null : connect(path, false, WRITER_CACHE);
+  const writer = readOnly ? null : connect(path, false, writerCache);
   let queue: Promise<unknown> = Promise.resolve();
   let closed = false;
 
