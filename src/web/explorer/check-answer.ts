@@ -4,7 +4,8 @@ import { HISTORY } from '../../api/any-operations.ts';
 import type { ResponseOf } from '../../api/operation.ts';
 import { type Explanation, isGranted } from '../../api/responses.ts';
 import { anyUrl, type CheckOptions, checkUrl, type UncheckedQuestion } from '../../api/url.ts';
-import { MAX_UINT256 } from '../../registry/delegation.ts';
+import { checksummed } from '../../registry/checksum.ts';
+import { type Address, MAX_UINT256 } from '../../registry/delegation.ts';
 import { isRightsParam, TEXT_PREFIX } from '../../registry/rights.ts';
 import { SCOPES, type ScopeOf } from '../../registry/scopes.ts';
 import { addressFault } from '../address-input.ts';
@@ -58,12 +59,13 @@ const addressFaults = (query: ExplorerQuery, type: ScopeOf<2>): string[] =>
 function questionOf(query: ExplorerQuery, scope: ScopeOf<2>): UncheckedQuestion {
   const { needsContract, needsTokenId } = SCOPES[scope];
   const rights = entered(query, 'rights');
+  const address = (name: 'to' | 'from' | 'contract') => checksummed(entered(query, name).toLowerCase() as Address);
   return {
     version: 'any',
     scope,
-    to: entered(query, 'to'),
-    from: entered(query, 'from'),
-    contract: needsContract ? entered(query, 'contract') : undefined,
+    to: address('to'),
+    from: address('from'),
+    contract: needsContract ? address('contract') : undefined,
     tokenId: needsTokenId ? entered(query, 'tokenId') : undefined,
     rights: rights === '' ? undefined : isRightsParam(rights) ? rights : `${TEXT_PREFIX}${rights}`,
   };

@@ -5,6 +5,7 @@ import { temporaryPath } from '../../../test/support/engines.ts';
 import { appOf } from '../../../test/support/serving.ts';
 import { FRIEND, fillWalletChains, NOW, OWNER } from '../../../test/support/wallet-chains.ts';
 import type { ProofReader } from '../../chain/prove/proof-reader.ts';
+import { checksummed } from '../../registry/checksum.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -41,7 +42,8 @@ test('the form asks the same question at the block of the answer, and the file h
   expect([attribute('block'), attribute('result')]).toEqual([block, 'false']);
   expect(attribute('hash')).toMatch(/^0x[0-9a-f]{64}$/);
   expect(text).toContain('<form action="/registry/any/check/erc721" method="get"');
-  const asked = { to: FRIEND, from: OWNER, contract: OWNER, tokenId: '7', rights: 'text:a "b"' };
+  const [to, owner] = [checksummed(FRIEND), checksummed(OWNER)];
+  const asked = { to, from: owner, contract: owner, tokenId: '7', rights: 'text:a "b"' };
   const hidden = [...text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g)].map(([, name, value]) => [
     name,
     value?.replaceAll('&quot;', '"'),

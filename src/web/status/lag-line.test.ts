@@ -35,6 +35,7 @@ test('the axis has zero, the limit and the highest lag, with their units', () =>
   const axisOf = (text: string) => [...text.matchAll(/<text[^>]*>([^<]*)</g)].map(([, label]) => label);
   expect(axisOf(drawn([12, 15]))).toEqual(['0 s', '60 s']);
   expect(axisOf(drawn([12, 200]))).toEqual(['0 s', '60 s', '3.3 min']);
+  expect(axisOf(drawn([12, 900]))).toEqual(['0 s', '60 s', 'over 4 min']);
   expect(axisOf(renderLag({ lagHistory: history([12]), maxLagSeconds: 7200 }).text)).toEqual(['0 s', '2 h']);
 });
 

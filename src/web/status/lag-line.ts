@@ -25,7 +25,7 @@ export function renderLag({ lagHistory, maxLagSeconds }: Pick<NetworkRecord, 'la
   const top = Math.max(1.25 * maxLagSeconds, Math.min(highest, TOP_IN_LIMITS * maxLagSeconds));
   const y = (lag: number) => round(HEIGHT - (HEIGHT * Math.min(lag, top)) / top);
   const words = lagText(lagHistory, maxLagSeconds);
-  return html`<figure class="lag">${renderAxis(maxLagSeconds, top, y)}<svg class="lines" viewBox="0 -2 ${WIDTH} ${HEIGHT + 4}" preserveAspectRatio="none" role="img" aria-label="${words}">
+  return html`<figure class="lag">${renderAxis(maxLagSeconds, top, highest, y)}<svg class="lines" viewBox="0 -2 ${WIDTH} ${HEIGHT + 4}" preserveAspectRatio="none" role="img" aria-label="${words}">
 <path class="limit" d="M0 ${y(maxLagSeconds)}H${WIDTH}"/><path class="line" d="${linePath(lagHistory, y)}"/></svg>
 ${renderHours(lagHistory, maxLagSeconds)}
 <div class="hours-of-day"><span>24 h ago</span><span>12 h ago</span><span>now</span></div>
@@ -35,11 +35,11 @@ ${renderHours(lagHistory, maxLagSeconds)}
 const round = (value: number) => Math.round(10 * value) / 10;
 
 /** The unit is part of each label: the limits of chains are from a minute to hours. */
-function renderAxis(limit: number, top: number, y: (lag: number) => number): Html {
+function renderAxis(limit: number, top: number, highest: number, y: (lag: number) => number): Html {
   const labels = [0, limit, ...(y(limit) > LABEL ? [top] : [])];
   const texts = labels.map((lag) => {
     const baseline = Math.min(Math.max(y(lag) + 4, 10), HEIGHT);
-    return html`<text x="${AXIS_WIDTH - 6}" y="${baseline}">${axisText(lag)}</text>`;
+    return html`<text x="${AXIS_WIDTH - 6}" y="${baseline}">${lag === top && highest > top && 'over '}${axisText(lag)}</text>`;
   });
   return html`<svg class="axis" viewBox="0 -2 ${AXIS_WIDTH} ${HEIGHT + 4}" aria-hidden="true">${texts}</svg>`;
 }
