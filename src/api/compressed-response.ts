@@ -26,6 +26,15 @@ export function fixedResponse(text: string, init: TextInit): Response {
   return response;
 }
 
+/** Makes a text at the first request for it: the commands that only ask questions do not need it. */
+export function atFirstUse(make: () => string): () => string {
+  let text: string | undefined;
+  return () => {
+    text ??= make();
+    return text;
+  };
+}
+
 /** A shorter one fits into one packet anyway. */
 const MIN_LENGTH = 1000;
 

@@ -1,7 +1,7 @@
 // Renders the frame of every page, and serves pages and their assets with the right headers.
 
 import verify from '../../client/src/verify.js' with { type: 'text' };
-import { compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
+import { atFirstUse, compressibleResponse, fixedResponse } from '../api/compressed-response.ts';
 import copy from './copy.browser.js' with { type: 'text' };
 import developerFields from './developers/developer-fields.browser.js' with { type: 'text' };
 import developerKeys from './developers/developer-keys.browser.js' with { type: 'text' };
@@ -44,6 +44,7 @@ export const textHeaders = (type: string, cache = CACHE) => ({
   'cache-control': cache,
 });
 
+/** For what a browser opens by itself. */
 const pageHeaders = (type: string, cache: string) => ({
   ...textHeaders(type, cache),
   'content-security-policy': POLICY,
@@ -86,14 +87,30 @@ const TEXTS = {
   '/docs-search.js': docsSearch,
 } as const;
 
-const TYPES: Readonly<Record<string, string>> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+const SHORT_JS = new Bun.Transpiler({ loader: 'js', target: 'browser', minifyWhitespace: true });
+
+interface TextKind {
+  readonly headers: Record<string, string>;
+  /** The text without what is only for those who read it. */
+  readonly shorten: (text: string) => string;
+}
+
+const KINDS: Readonly<Record<string, TextKind>> = {
+  css: {
+    headers: textHeaders('text/css'),
+    shorten: (text) => text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\s*\n\s*/g, '\n'),
+  },
+  js: { headers: textHeaders('text/javascript'), shorten: (text) => SHORT_JS.transformSync(text) },
+  svg: { headers: pageHeaders('image/svg+xml', CACHE), shorten: (text) => text },
+};
 
 /** The files that pages load, by path. */
 export const ASSETS: ReadonlyMap<string, () => Response> = new Map<string, () => Response>([
   [FONT_PATH, () => new Response(Bun.file(font), { headers: FONT_HEADERS })],
   ...Object.entries(TEXTS).map(([path, text]) => {
-    const headers = pageHeaders(TYPES[path.split('.')[1] ?? ''] ?? '', CACHE);
-    return [path, () => fixedResponse(text, { headers })] as const;
+    const { headers, shorten } = KINDS[path.split('.')[1] ?? ''] as TextKind;
+    const short = atFirstUse(() => shorten(text));
+    return [path, () => fixedResponse(short(), { headers })] as const;
   }),
 ]);
 

@@ -1,6 +1,6 @@
 // Which handler answers which path: the operations of the API, the pages, and what pages load.
 
-import { fixedResponse } from '../../api/compressed-response.ts';
+import { atFirstUse, fixedResponse } from '../../api/compressed-response.ts';
 import { openApiText, openApiYaml } from '../../api/openapi.ts';
 import type { Budget, OperationBase } from '../../api/operation.ts';
 import { OPERATIONS, type Operation } from '../../api/operations.ts';
@@ -64,15 +64,6 @@ export interface Route {
 }
 
 type OperationOf<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>;
-
-/** Makes a text at the first request for it: the commands that only ask questions do not need it. */
-function atFirstUse(make: () => string): () => string {
-  let text: string | undefined;
-  return () => {
-    text ??= make();
-    return text;
-  };
-}
 
 const openApi = { json: atFirstUse(openApiText), yaml: atFirstUse(openApiYaml) };
 const OPENAPI_HEADERS = { ...CORS, 'content-type': JSON_TYPE, 'cache-control': 'no-cache' };
