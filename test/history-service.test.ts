@@ -245,27 +245,31 @@ describe('who is asked', () => {
     expect(next()).toEqual({ source: 'service', ms: 20_000 });
   });
 
-  test('a slow service is asked again every ten minutes, for a short while', () => {
-    const { clock, source, next } = choosing();
+  /** The seconds until the service is asked again, each time. */
+  function pausesAfter({ clock, next }: ReturnType<typeof choosing>, leave: () => void): number[] {
+    return Array.from({ length: 9 }, () => {
+      leave();
+      const began = clock.now;
+      while (next().source === 'node') clock.now += 1000;
+      return (clock.now - began) / 1000;
+    });
+  }
+
+  test('a slow service is asked again for a short while, first soon, then every ten minutes', () => {
+    const all = choosing();
+    const { source, next } = all;
     source.measured('node', 4000, 4000);
-    source.measured('service', 400, 4000);
-    expect(next()).toEqual({ source: 'node', ms: 20_000 });
-    clock.now += 599_999;
-    expect(next().source).toBe('node');
-    clock.now += 1;
+    const isSlow = () => source.measured('service', 400, 4000);
+    expect(pausesAfter(all, isSlow)).toEqual([30, 60, 120, 240, 480, 600, 600, 600, 600]);
     expect(next()).toEqual({ source: 'service', ms: 4000 });
+    source.measured('service', 40_000, 4000);
+    expect(next()).toEqual({ source: 'service', ms: 20_000 });
+    expect(pausesAfter(all, isSlow)[0]).toBe(30);
   });
 
   test('one that fails is left alone for twice as long each time, up to an hour', () => {
-    const { clock, source, next } = choosing();
-    source.measured('node', 4000, 4000);
-    const pauses: number[] = [];
-    for (let turn = 0; turn < 9; turn++) {
-      source.failed();
-      const began = clock.now;
-      while (next().source === 'node') clock.now += 1000;
-      pauses.push((clock.now - began) / 1000);
-    }
-    expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
+    const all = choosing();
+    all.source.measured('node', 4000, 4000);
+    expect(pausesAfter(all, all.source.failed)).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
   });
 });
