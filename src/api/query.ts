@@ -30,13 +30,12 @@ export function parseQuery(query: string, known: ReadonlySet<string>, ignored: R
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));
-    if (name !== null && isIgnored(name)) continue;
     const value = decode(equals < 0 ? '' : part.slice(equals + 1));
     if (name !== null && value !== null && known.has(name) && !values.has(name)) {
       values.set(name, value);
       continue;
     }
-    if (name !== null && ignored.has(name)) continue;
+    if (name !== null && (isIgnored(name) || ignored.has(name))) continue;
     const parameter = shorten(name ?? part);
     if (faults.some((fault) => fault.parameter === parameter)) continue;
     if (faults.length === MAX_FAULTS) break;

@@ -46,10 +46,23 @@ export function createRequestLog(rule: RequestLogRule, log: Log, keyIdOf: (key: 
       const key = request.headers.get('x-api-key');
       const keyId = key === null ? undefined : (keyIdOf(key) ?? undefined);
       const traceId = readTraceParent(request)?.traceId;
+      const { chainId, block } = askedOf(answered, request);
       const aborted = isComplete ? undefined : true;
       // JSON leaves out what is undefined.
-      const about = { ...askedOf(answered, request), problem };
-      log('info', 'request', { id, method, route, status, ...about, seconds, bytes, keyId, traceId, aborted });
+      log('info', 'request', {
+        id,
+        method,
+        route,
+        status,
+        chainId,
+        block,
+        problem,
+        seconds,
+        bytes,
+        keyId,
+        traceId,
+        aborted,
+      });
     });
   };
 }
@@ -58,12 +71,11 @@ const CHAIN = /[?&]chainId=(\d{1,16})(?:&|$)/;
 const BLOCK = /[?&]block=(\d{1,16}|0x[0-9a-f]{64}|latest|finalized|safe)(?:&|$)/i;
 
 /** The chain and the block of a request to the API: the block of the answer, or the requested one. Nothing else that a caller wrote. */
-export function askedOf({ route, block: answered }: Answered, { url }: Request): { chainId?: number; block?: string } {
+export function askedOf({ route, block: answered }: Answered, { url }: Request) {
   if (!route.startsWith('/registry/')) return {};
-  const chain = CHAIN.exec(url)?.[1];
   const block = answered ?? BLOCK.exec(url)?.[1];
   // Versions 1 and 2 answer for one chain, which is the first unless the request names another.
-  const isFirst = /^\/registry\/v\d/.test(route) && !url.includes('chainId=');
-  const chainId = isFirst ? 1 : chain === undefined ? undefined : Number(chain);
-  return { ...(chainId !== undefined && { chainId }), ...(block !== undefined && { block }) };
+  if (!url.includes('chainId=')) return { chainId: /^\/registry\/v\d/.test(route) ? 1 : undefined, block };
+  const chain = CHAIN.exec(url)?.[1];
+  return { chainId: chain === undefined ? undefined : Number(chain), block };
 }

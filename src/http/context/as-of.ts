@@ -263,17 +263,13 @@ export async function retryRewritten<T>(
 }
 
 /** Waits for an answer about what wallet `to` was granted. */
-export async function reportUnread<T>(
+export const reportUnread = <T>(
   { chainId, to }: { readonly chainId: number; readonly to: Address },
   { onUnread }: Service,
   work: Promise<T>,
-): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof StoreError && error.vault !== null) {
+): Promise<T> =>
+  work.catch((error) => {
+    if (error instanceof StoreError && error.vault !== null)
       onUnread?.(chainId, { version: 1, scope: 'all', from: error.vault, to });
-    }
     throw error;
-  }
-}
+  });

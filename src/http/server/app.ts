@@ -36,7 +36,7 @@ export interface Answered {
   /** The block that the answer is true as of. */
   readonly block: string | null;
   /** Why it was refused. */
-  readonly problem?: ProblemType;
+  readonly problem: ProblemType | undefined;
 }
 
 export interface App {
@@ -46,8 +46,6 @@ export interface App {
 
 /** Any request header may be sent: tracing SDKs add theirs. `*` does not include Authorization. */
 const PREFLIGHT = { ...CORS, 'access-control-allow-headers': '*, Authorization', 'access-control-max-age': '86400' };
-/** Browsers must not guess the type of an answer. */
-const NO_GUESSING = { 'x-content-type-options': 'nosniff' };
 const METHOD_NAMES = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
 /** Valid requests are far shorter. */
 const MAX_URL_LENGTH = 4096;
@@ -66,18 +64,17 @@ export function createApp(options: AppOptions): App {
       // Browsers send preflights by themselves: they are not counted.
       const admission = request.method === 'OPTIONS' ? UNLIMITED : admit(received, options);
       const admitted = admission instanceof Promise ? await admission : admission;
-      received.limits = admitted.headers;
+      Object.assign(received.more, admitted.headers);
+      if (sandbox) received.more['x-sandbox'] = 'true';
       const answer = admitted.refusal
         ? refused(admitted.refusal, received, sandbox)
         : await answered(received, options);
       await othersOfTurn;
-      const more: Record<string, string> = { ...received.limits, ...NO_GUESSING, 'x-request-id': id };
-      if (sandbox) more['x-sandbox'] = 'true';
-      const plain = toResponse(answer, more);
+      const plain = toResponse(answer, received.more);
       // Most answers are those of the API: their callers' headers are not read for this.
       const whole = isCompressible(plain) && acceptsGzip(request) ? compressed(plain) : plain;
       const isLarge = wholeBody(whole).length > LARGE_BYTES && request.method !== 'HEAD';
-      const response = isLarge ? sentInParts(received, whole, more, options) : whole;
+      const response = isLarge ? sentInParts(received, whole, options) : whole;
       if (!isStreamed(response)) longLists.noteShort();
       await othersOfTurn;
       if (onAnswer !== undefined) {
@@ -87,7 +84,7 @@ export function createApp(options: AppOptions): App {
         const { status } = response;
         // Reading the headers of a response costs more than those of its answer.
         const block = answer.headers.get('x-block-number');
-        onAnswer({ ...failed, method, status, seconds, block, ...(problem && { problem }) }, request, response);
+        onAnswer({ id, method, route: failed.route, status, seconds, block, problem }, request, response);
       }
       return response;
     },
@@ -95,7 +92,7 @@ export function createApp(options: AppOptions): App {
 }
 
 /** What the caller does not read stays in memory: it has a share of that, and a time. */
-function sentInParts(received: Received, response: Response, more: Readonly<Record<string, string>>, service: Service) {
+function sentInParts(received: Received, response: Response, service: Service) {
   try {
     const body = wholeBody(response);
     const end = service.longLists.beginSending(callerOf(received, service), body.length);
@@ -103,7 +100,7 @@ function sentInParts(received: Received, response: Response, more: Readonly<Reco
     return streamParts(slicesOf(body, deadline), response, end, { answerTimeout: Number.POSITIVE_INFINITY });
   } catch (error) {
     const problem = problemOf(error, service, received.failed);
-    return toResponse(refused(problem, received, service.sandbox), more);
+    return toResponse(refused(problem, received, service.sandbox), received.more);
   }
 }
 
@@ -128,8 +125,8 @@ interface Received extends Sent {
   readonly setIdleTimeout: (seconds: number) => void;
   /** A page asks, which is counted itself. */
   readonly isCounted?: boolean;
-  /** The rate limit headers of the response. */
-  limits: AdmissionDecision['headers'];
+  /** Headers of the response beside those of the answer. */
+  readonly more: Record<string, string>;
   /** Why it was refused. */
   problem?: ProblemType;
 }
@@ -143,7 +140,7 @@ function receive(
   const match = findRoute(path);
   const failed = { id, route: match?.route.path ?? 'other' };
   const budget = match?.route.budget ?? 'page';
-  return { request, failed, match, budget, path, query, socket, setIdleTimeout, limits: UNLIMITED.headers };
+  return { request, failed, match, budget, path, query, socket, setIdleTimeout, more: { 'x-request-id': id } };
 }
 
 /**
@@ -227,12 +224,12 @@ function answer(received: Received, service: Service): Awaitable<Answer | Respon
     const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
     const sent = new Request(`http://page${target}`, body === undefined ? { headers } : { ...post, body });
     const asked = { ...receive({ request: sent, socket, setIdleTimeout }, target, failed.id), isCounted: true };
-    return toResponse(await answered(asked, service), {});
+    return toResponse(await answered(asked, service), asked.more);
   };
   const caller = () => callerOf(received, service);
   const count = async (questions: number) => {
     const decision = received.isCounted ? null : await service.admission?.admitQuestions(received, questions);
-    received.limits = { ...received.limits, ...decision?.headers };
+    Object.assign(received.more, decision?.headers);
     if (decision?.refusal) throw decision.refusal;
   };
   return route.answer({ request, socket, setIdleTimeout, path, query, service, caller, count, failed, ask });

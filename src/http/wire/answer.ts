@@ -13,10 +13,16 @@ export interface Answer {
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
+/** Browsers must not guess the type of an answer. */
+const NO_GUESSING = ['x-content-type-options', 'nosniff'] as const;
+
 /** The Response, with more headers. */
 export function toResponse(answer: Answer | Response, more: Readonly<Record<string, string>>): Response {
   for (const name in more) answer.headers.set(name, more[name] ?? '');
-  if (answer instanceof Response) return answer;
+  if (answer instanceof Response) {
+    answer.headers.set(...NO_GUESSING);
+    return answer;
+  }
   const { body } = answer;
   return body === null ? new Response(null, answer) : textResponse(body, answer);
 }
@@ -78,6 +84,7 @@ const cacheControl = (request: Request, budget: Budget, time: string) =>
 
 function answerHeaders(budget: Budget, cache: string): Headers {
   const headers = new Headers({ ...CORS, 'content-type': JSON_TYPE, 'cache-control': cache });
+  headers.set(...NO_GUESSING);
   if (budget === 'keyed') headers.set('vary', 'X-API-KEY');
   return headers;
 }
