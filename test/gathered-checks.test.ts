@@ -1,7 +1,6 @@
 // Tests checks that arrive together: PostgreSQL answers them with one statement, as if each had been asked alone.
 
 import { afterAll, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { type AnyQuestion, answer, type Question } from '../src/registry/check.ts';
 import { type Address, type Bytes32, NO_RIGHTS } from '../src/registry/delegation.ts';
 import type { Engine } from '../src/store/engine.ts';
@@ -9,12 +8,13 @@ import type { StoreError } from '../src/store/errors.ts';
 import { createIndexHash, readIdentity } from '../src/store/index-hash.ts';
 import { openEngine, openStore } from '../src/store/open.ts';
 import { createReads } from '../src/store/read/reads.ts';
-import type { BlockRef, Store } from '../src/store/store.ts';
+import type { BlockRef } from '../src/store/store.ts';
 import { asksAll, asksErc20, asksV1, newChain } from './support/chain.ts';
-import { block, COLD, granted, HOT, hash, revocation } from './support/fixtures.ts';
-import { anyStep, eventOfCall, type HistoryBlock, questionsFor, truthOf } from './support/histories.ts';
-import { createModel, type Model } from './support/model.ts';
+import { block, COLD, granted, HOT, revocation } from './support/fixtures.ts';
+import { questionsFor, truthOf } from './support/histories.ts';
+import type { Model } from './support/model.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
+import { createWriter, stepsOf } from './support/random-writer.ts';
 
 const ends: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -37,50 +37,11 @@ async function open() {
   return { url, store, check, gathered };
 }
 
-/** Both chains get random blocks and reorgs. `truths` is the model at every block that was ever the head, by hash. */
-async function createWriter(store: Store, chainId: number, truths: Map<Bytes32, Model>) {
-  const { epoch } = await store.claim(chainId, 1);
-  let history: (BlockRef & Pick<HistoryBlock, 'calls'>)[] = [];
-  let head: BlockRef | null = null;
-  let hashes = 0;
-  return async (depth: number, blocks: readonly HistoryBlock[]) => {
-    const kept = history.slice(0, Math.max(1, history.length - depth));
-    const rollback = depth > 0 && kept.length > 0 ? { rollbackTo: kept.at(-1)?.number ?? 0 } : {};
-    if (depth > 0) history = kept;
-    const added = blocks.map(({ gap, seconds, calls }) => {
-      const last = history.at(-1);
-      const own = { number: (last?.number ?? 0) + gap, timestamp: (last?.timestamp ?? 1e9) + seconds };
-      const one = { ...own, hash: hash(++hashes, chainId), calls };
-      history.push(one);
-      return one;
-    });
-    const { number, timestamp, hash: own } = history.at(-1) as BlockRef;
-    const newHead = { number, timestamp, hash: own };
-    const model = createModel();
-    for (const { calls } of history) for (const { call } of calls) model.call(call);
-    truths.set(newHead.hash, model);
-    const inputs = added.map(({ calls, ...ref }) => ({
-      ...ref,
-      logs: calls.map(({ call }, logIndex) => {
-        const delegate = (call[2] === 'revokeSelf' ? call[1] : call[3][0]) as Address;
-        const event = eventOfCall(call);
-        const log = { logIndex, transactionHash: hash(logIndex), event };
-        return event.type === 'unknownRevoked' ? { ...log, revoked: delegate } : log;
-      }),
-    }));
-    await store.apply({ chainId, epoch, after: head, blocks: inputs, head: newHead, ...rollback });
-    head = newHead;
-  };
-}
-
 test('each answer is true at the block that it names, through commits and reorgs of two chains', async () => {
   const { store, check, gathered } = await open();
   const truths = new Map<Bytes32, Model>();
   const writers = [await createWriter(store, 1, truths), await createWriter(store, 2, truths)];
-  const steps = fc.sample(anyStep, { numRuns: 150, seed: 5 }).flatMap((step) => {
-    if (step.type === 'append') return [{ depth: 0, blocks: step.blocks }];
-    return step.type === 'reorg' ? [{ depth: step.depth, blocks: step.blocks }] : [];
-  });
+  const steps = stepsOf(150, 5);
   const [first = { depth: 0, blocks: [] }] = steps.filter(({ depth }) => depth === 0);
   for (const write of writers) await write(0, first.blocks);
 

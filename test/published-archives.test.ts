@@ -1,13 +1,14 @@
 // Archives over HTTP as operators use them: a service publishes them, a mirror copies them, and another machine starts from them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerArchive } from '../src/http/answers/archive.ts';
 import { writeArchive } from '../src/store/archive-folder.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
+import { createChainMaker, startFakeNode } from './support/fake-node.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
 import { runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
@@ -216,6 +217,24 @@ describe('an import by HTTP', () => {
     await using store = await openStore(database);
     expect(await store.chains()).toEqual([]);
     await web.stop();
+  });
+
+  test('refuses what is not of the chain of the provider, and imports nothing', async () => {
+    const { block: make } = createChainMaker(100);
+    const chain = [make(null, [])];
+    while (chain.length < 20) chain.push(make(chain.at(-1) ?? null, []));
+    const node = startFakeNode(chain);
+    const database = `sqlite:${temporaryPath('refused.db')}`;
+    const run = () =>
+      runCommand(['import', `${service.url}/archive/${FILE}`], { DATABASE_URL: database, RPC_URL_1: node.url });
+    expect(await run()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('block 103 has another hash on chain 1. Nothing was written.'),
+    });
+    node.chainId = 10;
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringMatching(/chain 1.*wrong-chain/) });
+    expect(existsSync(database.slice('sqlite:'.length))).toBe(false);
+    await node.stop();
   });
 });
 
