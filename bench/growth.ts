@@ -144,6 +144,7 @@ function sectionOf(name: EngineName, steps: readonly Step[], withLogs: boolean):
     ratios: [
       { what: `Check with ${sizes}: CPU`, figure: over('lower case') },
       { what: `Check as of a block with ${sizes}: CPU`, figure: over('as of a block') },
+      { what: `List of a typical wallet with ${sizes}: CPU`, figure: over('list') },
       { what: `List of 100 with ${sizes}: CPU`, figure: over('list of 100') },
       {
         what: `First answer after start with ${count(last.size)} delegations, ${name}`,
