@@ -95,7 +95,7 @@ async function addLongLists(databaseUrl: string, length: number): Promise<void> 
     const number = (state.head?.number ?? 0) + 1;
     const logs = Array.from({ length: Math.min(BLOCK_LOGS, total - made) }, (_, logIndex) => grantAt(made++, logIndex));
     const hash = `0x${number.toString(16).padStart(64, 'd')}` as const;
-    const block = { number, hash, timestamp: (state.head?.timestamp ?? 0) + 2, logs };
+    const block = { number, hash, timestamp: state.head?.timestamp ?? 0, logs };
     const batch = { chainId: CHAIN, epoch: state.epoch, after: state.head, blocks: [block], head: block };
     state = await store.apply(batch);
   }
