@@ -53,8 +53,10 @@ describe('a service that publishes archives', () => {
   });
 
   test('sends them whole, from a byte on, or not again', async () => {
-    const bytes = await whole();
-    const etag = (await get(FILE)).headers.get('etag') ?? '';
+    const first = await get(FILE);
+    const etag = first.headers.get('etag') ?? '';
+    // Who is being sent a file gets no other.
+    const bytes = Buffer.from(await first.arrayBuffer());
     const rest = await get(FILE, { range: 'bytes=10-', 'if-range': etag });
     expect([rest.status, rest.headers.get('content-range')]).toEqual([
       206,
