@@ -52,7 +52,7 @@ const pageHeaders = (type: string, cache: string) => ({
 });
 
 const FONT_PATH = '/geist.woff2';
-/** The typeface never changes under its name. */
+/** The letters never change under this name. A browser may keep an older file, with more of them. */
 const FONT_HEADERS = { 'content-type': 'font/woff2', 'cache-control': 'public, max-age=31536000, immutable' };
 
 /** The texts that pages load. Scripts are modules, which import each other. */
