@@ -77,6 +77,11 @@ describe('the request log', () => {
     });
     expect(JSON.stringify(line)).not.toContain(key.slice(0, 8));
 
+    // A page is of no chain, whatever its caller writes.
+    await fetch(`${served.url}/docs?chainId=10&block=5`);
+    const { chainId, block, route } = await requestLine(served);
+    expect([route, chainId, block]).toEqual(['/docs', undefined, undefined]);
+
     // Without an id, or with one that could break a log, one is made; a bad traceparent is ignored.
     const made = [];
     for (const given of [{}, { 'x-request-id': 'a"b {}' }, { 'x-request-id': 'x'.repeat(101), traceparent: '00-x' }]) {
