@@ -122,31 +122,30 @@ export function readQuestion(value: JsonValue): ChainQuestion {
   return { chainId, question: buildQuestion(registry, scope, from, to, { contract, tokenId, rights }) };
 }
 
-/** The fields as the query of a single check. */
-function toQuery({ values: fields, repeated }: JsonObject, { known, ignored }: ReturnType<typeof namesOf>): Query {
+/** Makes the fields the query of a single check: nearly all are texts already. */
+function toQuery({ values, repeated }: JsonObject, { known, ignored }: ReturnType<typeof namesOf>): Query {
   const faults: ParameterFault[] = [];
   const add = (name: string, detail: string) => {
     if (faults.length < MAX_FAULTS) faults.push({ parameter: shorten(name), detail });
   };
   for (const name of repeated) add(name, 'is given more than once');
-  const values = new Map<string, string>();
   let isReadable = true;
-  fields.forEach((field, name) => {
-    if (field === null) return;
-    if (!known.has(name)) {
+  values.forEach((field, name) => {
+    if (field === null) values.delete(name);
+    else if (!known.has(name)) {
       if (!ignored.has(name)) add(name, nameFault(name, known, faults.length === 0));
-      return;
-    }
-    const text = toText(field);
-    if (typeof text === 'string') values.set(name, text);
-    else {
-      isReadable = false;
-      add(name, text.detail);
+    } else if (typeof field !== 'string') {
+      const text = toText(field);
+      if (typeof text === 'string') values.set(name, text);
+      else {
+        isReadable = false;
+        add(name, text.detail);
+      }
     }
   });
   // Otherwise such a field would be reported as missing too.
   if (!isReadable) throw badRequest(faults);
-  return { values, faults };
+  return { values: values as Map<string, string>, faults };
 }
 
 /** What a question asks, and of which registry. */

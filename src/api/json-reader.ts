@@ -12,7 +12,7 @@ export class JsonNumber {
 export type JsonScalar = string | JsonNumber | boolean | null;
 
 export interface JsonObject {
-  readonly values: ReadonlyMap<string, JsonScalar>;
+  readonly values: Map<string, JsonScalar>;
   /** Names that the object has more than once. */
   readonly repeated: readonly string[];
 }
@@ -41,6 +41,8 @@ const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0
 
 export function createJsonReader(text: string) {
   let at = 0;
+  /** Most texts have none: then their strings need not be looked at one by one. */
+  const hasSpecial = SPECIAL.test(text);
 
   function fail(expected: string): never {
     const found = at < text.length ? `${JSON.stringify(text[at])} at position ${at}` : 'the end';
@@ -78,7 +80,7 @@ export function createJsonReader(text: string) {
     if (end < 0) throw new JsonError(`the string at position ${start - 1} is not closed`);
     at = end + 1;
     const plain = text.slice(start, end);
-    if (!SPECIAL.test(plain)) return plain;
+    if (!hasSpecial || !SPECIAL.test(plain)) return plain;
     try {
       return JSON.parse(text.slice(start - 1, at)) as string;
     } catch {

@@ -1,15 +1,15 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
 import { type AnyQuestion, answer, grantingKeys, type Question } from '../../registry/check.ts';
-import type { Delegation } from '../../registry/delegation.ts';
-import { hasUnnamedRevocations } from '../../registry/versions.ts';
+import { type Delegation, type DelegationKey, sameDelegation } from '../../registry/delegation.ts';
+import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Dialect, Engine, Param } from '../engine.ts';
 import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { decodeAmount, decodeHex, decodeNumber, EMPTY, encodeHex } from '../rows/cells.ts';
 import { decodeDisputes } from '../rows/chain-row.ts';
-import { columns, ofTable } from '../rows/columns.ts';
-import { encodeKeyBetween, LOOKUP_TYPES } from '../rows/key-columns.ts';
+import { type ColumnTypes, columns, ofTable } from '../rows/columns.ts';
+import { encodeKeyBetween, KEY, keyDecoder, LOOKUP_TYPES } from '../rows/key-columns.ts';
 import { arrayParams, once, params } from '../rows/sql.ts';
 import type { Store } from '../store.ts';
 import { requireQuestion } from './check.ts';
@@ -17,33 +17,43 @@ import { heldSpans, type SpanCells } from './key-spans.ts';
 import { createUnchanged } from './unchanged.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
-const NAMES = Object.keys(LOOKUP_TYPES);
-const FILLER: readonly Param[] = Object.values(LOOKUP_TYPES).map((type) => (type === 'bytea' ? EMPTY : -1));
+/**
+ * What a delegation is looked up by. At the head the first columns of the index do, and what is found is compared here: fewer parameters
+ * cost a third less. As of a block, the first span to end is looked for, and must not be one of another delegation.
+ */
+const typesOf = (isHead: boolean): ColumnTypes => {
+  const { hot, key, from_addr } = LOOKUP_TYPES;
+  return isHead ? { hot, key, from_addr } : LOOKUP_TYPES;
+};
 /** The delegations of a statement of SQLite. The last one is filled up with what no span has. */
 const CHUNK = 256;
 
-/** What the statement returns for each delegation that held: its position in the statement, and the amount. */
-const FOUND = columns('position', 'amount');
+/** What the statement returns for each delegation that held, with the position of its lookup. */
+const FOUND = columns('position', 'amount', 'version', ...KEY.names);
+const decodeKey = keyDecoder(FOUND.col);
 
 /** $1 is the chain; as of another block than the head $2 is the block. The delegations follow. */
 export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
   const block = isHead ? null : '$2';
   const first = isHead ? 2 : 3;
-  const cells: SpanCells = { ...ofTable('q', NAMES), chain: '$1' };
+  const types = typesOf(isHead);
+  const names = Object.keys(types);
+  const cells: SpanCells = { ...ofTable('q', names), chain: '$1' };
   // PostgreSQL counts from 1 on.
-  const found = FOUND.select({ position: dialect === 'sqlite' ? 'q.position' : 'q.position - 1', amount: 's.amount' });
-  const names = `q (${NAMES.join(', ')}, position)`;
+  const position = dialect === 'sqlite' ? 'q.position' : 'q.position - 1';
+  const found = FOUND.select({ ...ofTable('s', FOUND.names), position });
+  const asked = `q (${names.join(', ')}, position)`;
   if (dialect === 'sqlite') {
     const rows = Array.from(
       { length: CHUNK },
-      (_, row) => `(${params(first + row * NAMES.length, NAMES.length).join(', ')}, ${row})`,
+      (_, row) => `(${params(first + row * names.length, names.length).join(', ')}, ${row})`,
     );
     const spans = heldSpans(dialect, found, cells, block, 'q CROSS JOIN ');
-    return `WITH ${names} AS (VALUES ${rows.join(', ')}) ${spans.join(' UNION ALL ')}`;
+    return `WITH ${asked} AS (VALUES ${rows.join(', ')}) ${spans.join(' UNION ALL ')}`;
   }
   // OFFSET 0 keeps PostgreSQL from reading the whole index once for all lookups, as it does while a table is small.
-  const spans = heldSpans(dialect, 's.amount', cells, block).map((select) => `(${select} OFFSET 0)`);
-  return `SELECT ${found} FROM unnest(${arrayParams(Object.values(LOOKUP_TYPES), first)}) WITH ORDINALITY AS ${names}
+  const spans = heldSpans(dialect, 's.*', cells, block).map((select) => `(${select} OFFSET 0)`);
+  return `SELECT ${found} FROM unnest(${arrayParams(Object.values(types), first)}) WITH ORDINALITY AS ${asked}
     CROSS JOIN LATERAL (${spans.join(' UNION ALL ')}) AS s`;
 });
 
@@ -78,18 +88,21 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     block: number | null,
   ): Promise<readonly Pick<Delegation, 'amount'>[][]> {
     const granting: Pick<Delegation, 'amount'>[][] = questions.map(() => []);
+    const isHead = block === null;
     const lookups: Param[][] = [];
-    /** The position of each lookup's question. */
-    const askedBy: number[] = [];
+    /** The key of each lookup, and the position of its question. */
+    const asked: { readonly key: DelegationKey; readonly position: number }[] = [];
     for (const [position, question] of questions.entries()) {
       const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), encodeHex(question.to)];
       for (const key of grantingKeys(question)) {
-        lookups.push([hot, hash.key(key), key.version, ...encodeKeyBetween(key, from, to)]);
-        askedBy.push(position);
+        const more = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, to)];
+        lookups.push([hot, hash.key(key), ...more]);
+        asked.push({ key, position });
       }
     }
-    const sql = checkManyStatement(dialect, block === null);
-    const shared = block === null ? [chainId] : [chainId, block];
+    const sql = checkManyStatement(dialect, isHead);
+    const filler = Object.values(typesOf(isHead)).map((type) => (type === 'bytea' ? EMPTY : -1));
+    const shared = isHead ? [chainId] : [chainId, block];
     const size = readMany === null ? CHUNK : lookups.length;
     for (let first = 0; first < lookups.length; first += size) {
       const chunk = lookups.slice(first, first + size);
@@ -97,13 +110,14 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
         ...shared,
         ...chunk.flat(),
         ...Array(size - chunk.length)
-          .fill(FILLER)
+          .fill(filler)
           .flat(),
       ];
       const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, filled()));
       for (const row of rows) {
-        const position = askedBy[first + decodeNumber(row[FOUND.col.position])] as number;
-        granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
+        const { key, position } = asked[first + decodeNumber(row[FOUND.col.position])] as (typeof asked)[number];
+        const found = decodeKey(decodeNumber(row[FOUND.col.version]) as Version, row);
+        if (sameDelegation(key, found)) granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
       }
     }
     return granting;
