@@ -1,12 +1,12 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
 import { type AnyQuestion, answer, grantingKeys, type Question } from '../../registry/check.ts';
-import { type Delegation, type DelegationKey, sameDelegation } from '../../registry/delegation.ts';
+import { type Delegation, sameDelegation } from '../../registry/delegation.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Dialect, Engine, Param } from '../engine.ts';
 import { findDispute } from '../halt.ts';
 import type { IndexHash } from '../index-hash.ts';
-import { decodeAmount, decodeHex, decodeNumber, EMPTY, encodeHex } from '../rows/cells.ts';
+import { decodeAmount, decodeHex, decodeNumber, encodeHex } from '../rows/cells.ts';
 import { decodeDisputes } from '../rows/chain-row.ts';
 import { type ColumnTypes, columns, ofTable } from '../rows/columns.ts';
 import { encodeKeyBetween, KEY, keyDecoder, LOOKUP_TYPES } from '../rows/key-columns.ts';
@@ -18,14 +18,12 @@ import { createUnchanged } from './unchanged.ts';
 import { isPairUnsettled, unsettledBy } from './unsettled.ts';
 
 /**
- * What a delegation is looked up by. At the head the first columns of the index do, and what is found is compared here: fewer parameters
- * cost a third less. As of a block, the first span to end is looked for, and must not be one of another delegation.
+ * What a delegation is looked up by. At the head the first columns of the index do, and what is found is compared here: with fewer parameters
+ * the statement costs a third less. As of a block, the first span to end is looked for, and must not be one of another delegation.
  */
-const typesOf = (isHead: boolean): ColumnTypes => {
-  const { hot, key, from_addr } = LOOKUP_TYPES;
-  return isHead ? { hot, key, from_addr } : LOOKUP_TYPES;
-};
-/** The delegations of a statement of SQLite. The last one is filled up with what no span has. */
+const HEAD_TYPES = { hot: 'bigint', key: 'bigint', from_addr: 'bytea' } as const satisfies Partial<typeof LOOKUP_TYPES>;
+const typesOf = (isHead: boolean): ColumnTypes => (isHead ? HEAD_TYPES : LOOKUP_TYPES);
+/** The delegations of a statement of SQLite. The last one is filled up with nulls, which match nothing. */
 const CHUNK = 256;
 
 /** What the statement returns for each delegation that held, with the position of its lookup. */
@@ -34,8 +32,7 @@ const decodeKey = keyDecoder(FOUND.col);
 
 /** $1 is the chain; as of another block than the head $2 is the block. The delegations follow. */
 export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
-  const block = isHead ? null : '$2';
-  const first = isHead ? 2 : 3;
+  const [block, first] = isHead ? [null, 2] : ['$2', 3];
   const types = typesOf(isHead);
   const names = Object.keys(types);
   const cells: SpanCells = { ...ofTable('q', names), chain: '$1' };
@@ -87,35 +84,24 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
     questions: readonly (Question | AnyQuestion)[],
     block: number | null,
   ): Promise<readonly Pick<Delegation, 'amount'>[][]> {
-    const granting: Pick<Delegation, 'amount'>[][] = questions.map(() => []);
     const isHead = block === null;
-    const lookups: Param[][] = [];
-    /** The key of each lookup, and the position of its question. */
-    const asked: { readonly key: DelegationKey; readonly position: number }[] = [];
-    for (const [position, question] of questions.entries()) {
+    const granting = questions.map((): Pick<Delegation, 'amount'>[] => []);
+    const lookups = questions.flatMap((question, position) => {
       const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), encodeHex(question.to)];
-      for (const key of grantingKeys(question)) {
-        const more = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, to)];
-        lookups.push([hot, hash.key(key), ...more]);
-        asked.push({ key, position });
-      }
-    }
+      return grantingKeys(question).map((key) => {
+        const cells: Param[] = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, to)];
+        return { position, key, cells: [hot, hash.key(key), ...cells] };
+      });
+    });
     const sql = checkManyStatement(dialect, isHead);
-    const filler = Object.values(typesOf(isHead)).map((type) => (type === 'bytea' ? EMPTY : -1));
     const shared = isHead ? [chainId] : [chainId, block];
     const size = readMany === null ? CHUNK : lookups.length;
     for (let first = 0; first < lookups.length; first += size) {
-      const chunk = lookups.slice(first, first + size);
-      const filled = () => [
-        ...shared,
-        ...chunk.flat(),
-        ...Array(size - chunk.length)
-          .fill(filler)
-          .flat(),
-      ];
-      const rows = await (readMany?.(sql, shared, chunk) ?? engine.rows(sql, filled()));
-      for (const row of rows) {
-        const { key, position } = asked[first + decodeNumber(row[FOUND.col.position])] as (typeof asked)[number];
+      const rows = lookups.slice(first, first + size).map(({ cells }) => cells);
+      const rest = Array((size - rows.length) * (rows[0]?.length ?? 0)).fill(null);
+      for (const row of await (readMany?.(sql, shared, rows) ??
+        engine.rows(sql, [...shared, ...rows.flat(), ...rest]))) {
+        const { key, position } = lookups[first + decodeNumber(row[FOUND.col.position])] as (typeof lookups)[number];
         const found = decodeKey(decodeNumber(row[FOUND.col.version]) as Version, row);
         if (sameDelegation(key, found)) granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
       }
