@@ -3,7 +3,8 @@ import { address, COLD, delegation, HOT } from '../../test/support/fixtures.ts';
 import { type RecordFormat, recordBytes, walletBytes } from '../http/answers/record-bytes.ts';
 import { checksummed } from '../registry/checksum.ts';
 import type { Delegation } from '../registry/delegation.ts';
-import { pack } from '../store/rows/packed.ts';
+import { encodeKey } from '../store/rows/key-columns.ts';
+import { encodeCasing, pack } from '../store/rows/packed.ts';
 import { detailedRecordText, uint256Text } from './delegation-json.ts';
 
 const FORMAT = { mode: 'number', hasStandardTypes: false } as const;
@@ -68,8 +69,9 @@ describe('JSON on the wire', () => {
 
   test('in full detail it says what limits it and since when it holds', () => {
     const since = { block: 5, logIndex: 1, timestamp: 1_700_000_000, transactionHash: `0x${'1'.repeat(64)}` } as const;
-    const held = { ...delegation('ERC20', { from: COLD, to: HOT, amount: MOST }), since };
-    const full = JSON.parse(detailedRecordText(held, { mode: 'string', chainId: 137 }));
+    const held = (of: Delegation) => ({ ...of, since, casing: encodeCasing(encodeKey(of)) });
+    const token = held(delegation('ERC20', { from: COLD, to: HOT, amount: MOST }));
+    const full = JSON.parse(detailedRecordText(token, { mode: 'string', chainId: 137 }));
     expect(full).toMatchObject({
       standard: 'ERC20',
       amount: String(MOST),
@@ -77,7 +79,7 @@ describe('JSON on the wire', () => {
       rights: `0x${'0'.repeat(64)}`,
       since,
     });
-    expect(JSON.parse(detailedRecordText({ ...delegation('TOKEN'), since }, { ...FORMAT, chainId: 1 }))).toMatchObject({
+    expect(JSON.parse(detailedRecordText(held(delegation('TOKEN')), { ...FORMAT, chainId: 1 }))).toMatchObject({
       standard: null,
       rights: null,
       amount: null,

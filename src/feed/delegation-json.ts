@@ -6,11 +6,12 @@ import type { NumberMode } from '../api/params.ts';
 import type { Registry } from '../api/registries.ts';
 import { BLOCK, DETAILED_DELEGATION, EXPIRES, HISTORY_ENTRY } from '../api/responses.ts';
 import { string } from '../api/shape.ts';
-import { checksummed } from '../registry/checksum.ts';
+import { checksummed, withCasing } from '../registry/checksum.ts';
 import type { Address, Delegation } from '../registry/delegation.ts';
 import type { Expiry } from '../registry/expiry-text.ts';
 import { type DecodedRights, decodeRights } from '../registry/rights.ts';
 import { ALL_VERSIONS, type Version } from '../registry/versions.ts';
+import { CASING_AT } from '../store/rows/packed.ts';
 import type { AnswerBlock, Change, DetailedDelegation, HistoryEntry } from '../store/store.ts';
 
 export const uint256Text = (value: bigint, mode: NumberMode) =>
@@ -37,8 +38,10 @@ export interface Format {
 const VERSION_TEXTS = Object.fromEntries(ALL_VERSIONS.map((version) => [version, integerText(version)])) as {
   readonly [V in Version]: JsonText<V>;
 };
-const from = (row: Delegation) => addressText(row.from);
-const to = (row: Delegation) => addressText(row.to);
+const casedText = (address: Address, { casing }: DetailedDelegation, at: keyof typeof CASING_AT) =>
+  `"${withCasing(address, casing, CASING_AT[at])}"` as JsonText<string>;
+const from = (row: DetailedDelegation) => casedText(row.from, row, 'from');
+const to = (row: DetailedDelegation) => casedText(row.to, row, 'to');
 /** The wallets, by the names of each version. */
 const WALLETS = {
   1: { delegate: to, vault: from },
@@ -48,7 +51,7 @@ const WALLETS = {
 
 const BASIC = {
   type: (row: Delegation, { hasStandardTypes }: Format) => plainText(hasStandardTypes ? row.kind : typeOf(row)),
-  contract: ({ contract }: Delegation) => (contract === null ? NULL : addressText(contract)),
+  contract: (row: DetailedDelegation) => (row.contract === null ? NULL : casedText(row.contract, row, 'contract')),
   tokenId: ({ tokenId }: Delegation, { mode }: Format) => (tokenId === null ? NULL : uint256Text(tokenId, mode)),
 } as const;
 

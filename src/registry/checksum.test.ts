@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { getAddress } from 'viem';
 import { RECORDINGS } from '../../test/support/vectors.ts';
-import { checksummed, hasChecksum } from './checksum.ts';
+import { CASING_BYTES, checksummed, hasChecksum, withCasing, writeCasing } from './checksum.ts';
 import type { Address } from './delegation.ts';
 
 test('the examples of EIP-55', () => {
@@ -40,5 +40,15 @@ test('random addresses, as another library writes them, and one wrong letter is 
     const turned =
       form.charAt(at) === form.charAt(at).toLowerCase() ? form.charAt(at).toUpperCase() : form.charAt(at).toLowerCase();
     expect(hasChecksum(form.slice(0, at) + turned + form.slice(at + 1))).toBe(false);
+  }
+});
+
+test('a form from the casing that is stored is the same', () => {
+  const casing = new Uint8Array(3 * CASING_BYTES);
+  for (let of = 0; of < 1000; of++) {
+    const bytes = crypto.getRandomValues(new Uint8Array(20));
+    const [address, start] = [`0x${bytes.toHex()}` as Address, (of % 3) * CASING_BYTES];
+    writeCasing(bytes, casing, start);
+    expect(withCasing(address, casing, start)).toBe(getAddress(address));
   }
 });

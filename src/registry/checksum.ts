@@ -1,4 +1,4 @@
-// EIP-55: the letter case of an address carries a checksum. It takes 1.8 µs. Plain lists do not compute it: spans have it stored, because
+// EIP-55: the letter case of an address carries a checksum. It takes 1.8 µs. Lists and feeds do not compute it: spans have it stored, because
 // the two addresses of a record would cost more than all the rest of it (2.3 µs).
 
 import type { Address } from './delegation.ts';
@@ -38,6 +38,16 @@ export const hasChecksum = (address: string): boolean => computed(address.toLowe
 
 /** A bit for each digit of a checksummed address, first digit first: whether it is a capital letter. */
 export const CASING_BYTES = 5;
+
+/** The mixed-case form of an address whose casing begins at a position. */
+export function withCasing(address: Address, casing: Uint8Array, start: number): string {
+  text.write(address, 'latin1');
+  for (let digit = 0; digit < 40; digit++) {
+    const isCapital = ((casing[start + (digit >> 3)] as number) >> (7 - (digit & 7))) & 1;
+    if (isCapital) text[digit + 2] = (text[digit + 2] as number) - 0x20;
+  }
+  return text.toString('latin1');
+}
 
 /** Writes the casing of an address. */
 export function writeCasing(address: Uint8Array, target: Uint8Array, start: number): void {

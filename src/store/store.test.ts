@@ -19,6 +19,8 @@ import { parseNetwork } from '../registry/custom-network.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
 import type { Network } from '../registry/network.ts';
 import { openStore } from './open.ts';
+import { encodeKey } from './rows/key-columns.ts';
+import { encodeCasing } from './rows/packed.ts';
 import type { HeldDelegation, ListPage, ListPosition, Store } from './store.ts';
 
 for (const engine of ENGINES) {
@@ -280,7 +282,8 @@ for (const engine of ENGINES) {
       const chain = await newChain();
       await chain.add([block(101, [granted('ALL', { rights: VOTE }), granted('ALL')]), block(102)]);
       const since = { block: 101, logIndex: 1, timestamp: timeOf(101), transactionHash: hash(101_001) };
-      const expected = [{ ...delegation('ALL'), since }];
+      const casing = encodeCasing(encodeKey(delegation('ALL')));
+      const expected = [{ ...delegation('ALL'), since, casing }];
       expect((await store.explain(chain.chainId, asksAll)).granting).toEqual(expected);
       expect((await store.explain(chain.chainId, asksAll, 101)).granting).toEqual(expected);
     });

@@ -178,6 +178,8 @@ export interface Origin {
 
 export interface DetailedDelegation extends HeldDelegation {
   readonly since: LogPosition & Origin;
+  /** The letter case of its addresses: see `CASING_AT`. */
+  readonly casing: Uint8Array;
 }
 
 /** The block that an answer is true for. The hash and time are null if the block is not kept. */

@@ -68,8 +68,7 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
   const formats = formatsOf(request);
   const caller = call.caller();
   const received = service.longLists.receive(caller);
-  let long = SHORT;
-  let [isStreamed, hasEnded] = [false, false];
+  let [long, isStreamed, hasEnded] = [SHORT, false, false];
   const end = () => {
     hasEnded = true;
     received.end();
@@ -86,12 +85,10 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     requireOneChain(block, chainIds.size);
     if (isProven && rows.length > MAX_PROVEN)
       throw badRequest([{ parameter: 'questions', detail: `must be at most ${MAX_PROVEN} with proof=true` }]);
-    const asOf = { block, timestamp };
-    const ended = () => hasEnded;
     const batch: Batch = {
       rows,
       chainIds,
-      asOf,
+      asOf: { block, timestamp },
       mode,
       isProven,
       proveUntil: performance.now() + (service.proofs?.batchMs ?? 0),
@@ -99,7 +96,7 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
       failed,
       caller: () => caller,
       long,
-      hasEnded: ended,
+      hasEnded: () => hasEnded,
     };
     const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
     if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
@@ -208,15 +205,14 @@ const refusal = (problem: Problem) => `{"problem":${JSON.stringify(problemBody(p
 
 /** Answers the questions from a position on, with one read for each chain. */
 async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<string[]> {
-  const { rows, long } = batch;
-  const slice = rows.slice(from, from + SLICE);
+  const slice = batch.rows.slice(from, from + SLICE);
   const texts = slice.map((row) => (row instanceof Problem ? refusal(row) : ''));
   const asked = [...slice.keys()].filter((position) => texts[position] === '');
   const questionAt = (position: number) => slice[position] as ChainQuestion;
   for (const [chainId, positions] of Map.groupBy(asked, (position) => questionAt(position).chainId)) {
     const pin = pins.get(chainId) as Pin;
     const questions = positions.map(questionAt);
-    const answered = await long.read(questions.length, () => answerChain(batch, chainId, pin, questions));
+    const answered = await batch.long.read(questions.length, () => answerChain(batch, chainId, pin, questions));
     for (const [turn, position] of positions.entries()) texts[position] = answered[turn] as string;
   }
   return texts;
@@ -224,10 +220,10 @@ async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: n
 
 const areAnswered = (texts: readonly string[]) => texts.every((text) => text.startsWith('{"result"'));
 
-/** The answers to questions about one chain. */
-// Another field of a question does not compile until it is read here.
+// Another field of a question does not compile until it is read below.
 handled({} as Omit<ChainQuestion, 'chainId' | 'question'>);
 
+/** The answers to questions about one chain. */
 async function answerChain(batch: Batch, chainId: number, pin: Pin, rows: readonly ChainQuestion[]): Promise<string[]> {
   if (pin instanceof Problem) {
     const text = refusal(pin);

@@ -18,8 +18,8 @@ import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, Ch
 import { DETAILED, hashOf, PLAIN, timeOf, transactionOf } from './held-columns.ts';
 
 /** What a scan finds: a span, and the log that ended or began it. */
-const OF_SPAN = namesOf(PLAIN.expressions);
-const FOUND = columns('step', 'at_block', 'at_log', 'is_wanted', 'version', ...KEY.names, ...OF_SPAN);
+const OF_SPAN = ['casing', ...KEY.names, ...namesOf(PLAIN.expressions)] as const;
+const FOUND = columns('step', 'at_block', 'at_log', 'is_wanted', 'version', ...OF_SPAN);
 /** The step of the chain's row. */
 const CHAIN_STEP = '-1';
 

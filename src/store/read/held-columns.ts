@@ -14,7 +14,7 @@ export const timeOf = (block: string) => inTable('block', 'timestamp', `t.number
 export const transactionOf = (block: string, log: string) =>
   inTable('log', 'transaction_hash', `t.block = ${block} AND t.log_index = ${log}`);
 
-export type HeldColumn = 'amount' | 'since_block' | 'since_log' | 'since_time' | 'since_transaction';
+export type HeldColumn = 'amount' | 'since_block' | 'since_log' | 'since_time' | 'since_transaction' | 'casing';
 
 /** How much a statement reads of the log that began a span: its position, or its time and transaction too. */
 export interface HeldColumns<D extends HeldDelegation> {
@@ -39,9 +39,10 @@ export const DETAILED = {
     ...PLAIN.expressions,
     since_time: timeOf('s.since_block'),
     since_transaction: transactionOf('s.since_block', 's.since_log'),
+    casing: 's.casing',
   },
   decoder:
-    ({ amount, since_block, since_log, since_time, since_transaction }) =>
+    ({ amount, since_block, since_log, since_time, since_transaction, casing }) =>
     (key, row) => ({
       ...key,
       amount: decodeAmount(row[amount]),
@@ -51,13 +52,14 @@ export const DETAILED = {
         timestamp: decodeNumber(row[since_time]),
         transactionHash: decodeHex(row[since_transaction]),
       },
+      casing: row[casing] as Uint8Array,
     }),
 } as const satisfies HeldColumns<DetailedDelegation>;
 
 /** The same by joins, which cost a list on SQLite a twentieth less. */
 export const JOINED: HeldColumns<DetailedDelegation> = {
   ...DETAILED,
-  expressions: { ...PLAIN.expressions, since_time: 'o.timestamp', since_transaction: 'g.transaction_hash' },
+  expressions: { ...DETAILED.expressions, since_time: 'o.timestamp', since_transaction: 'g.transaction_hash' },
   joins: `LEFT JOIN block o ON o.chain = s.chain AND o.number = s.since_block
     LEFT JOIN log g ON g.chain = s.chain AND g.block = s.since_block AND g.log_index = s.since_log`,
 };
