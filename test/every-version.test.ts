@@ -25,6 +25,8 @@ import { planRevocations } from '../src/registry/revocation.ts';
 import { SCOPES, scopesOf, selectorOf } from '../src/registry/scopes.ts';
 import { ALL_VERSIONS, hasRights } from '../src/registry/versions.ts';
 import { readScenario } from '../src/sandbox/scenario.ts';
+import { encodeKey } from '../src/store/rows/key-columns.ts';
+import { encodeCasing } from '../src/store/rows/packed.ts';
 import { grantIdOf, readGrantId } from '../src/web/grant-id.ts';
 import { COLD, delegation, HOT } from './support/fixtures.ts';
 
@@ -57,9 +59,10 @@ describe.each(ALL_VERSIONS.map((version) => [version]))('v%d', (version) => {
   });
 
   test('is named in the records of all registries (feed/delegation-json.ts)', () => {
-    const since = { block: 1, timestamp: 1, transactionHash: NO_RIGHTS, logIndex: 0 };
+    const since = { block: 1, timestamp: 1, transactionHash: NO_RIGHTS, logIndex: 0 } as const;
     for (const grant of grants) {
-      const record = JSON.parse(anyRecordText({ ...grant, since } as never, { mode: 'string', chainId: 1 }));
+      const casing = encodeCasing(encodeKey(grant));
+      const record = JSON.parse(anyRecordText({ ...grant, since, casing }, { mode: 'string', chainId: 1 }));
       expect(record.version).toBe(version);
     }
   });
