@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Delegation } from '../src/registry/delegation.ts';
-import { MAIN } from '../test/support/serve-process.ts';
+import { PROGRAM } from '../test/support/serve-process.ts';
 import { count, megabytes } from './figures.ts';
 import { fillDirectly } from './fill-directly.ts';
 import type { Bench } from './part.ts';
@@ -50,7 +50,7 @@ async function writeRows(file: string, rows: number, sample: readonly Delegation
 
 async function run(databaseUrl: string, file: string, block: number) {
   const began = performance.now();
-  const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', file, '--block', String(block)], {
+  const child = Bun.spawn([...PROGRAM, 'check', '--csv', file, '--block', String(block)], {
     env: { ...process.env, DATABASE_URL: databaseUrl, MAX_LAG_1: '86400' },
     stdout: Bun.file('/dev/null'),
     stderr: 'ignore',

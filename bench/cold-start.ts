@@ -7,7 +7,7 @@ import { checkUrl } from '../src/api/url.ts';
 import { NO_RIGHTS } from '../src/registry/delegation.ts';
 import { freePort } from '../src/sandbox/free-port.ts';
 import { eventually } from '../test/support/eventually.ts';
-import { MAIN } from '../test/support/serve-process.ts';
+import { PROGRAM } from '../test/support/serve-process.ts';
 import { count, megabytes, times } from './figures.ts';
 import { eventAt } from './history.ts';
 import type { Bench } from './part.ts';
@@ -88,14 +88,14 @@ export async function benchColdStart({ sizes, folder }: Bench): Promise<Section[
 
 function exportArchive(databaseUrl: string, folder: string): [file: string, size: number] {
   const environment = { ...process.env, DATABASE_URL: databaseUrl };
-  const { exitCode } = Bun.spawnSync([process.execPath, MAIN, 'export', '--to', folder], { env: environment });
+  const { exitCode } = Bun.spawnSync([...PROGRAM, 'export', '--to', folder], { env: environment });
   if (exitCode !== 0) throw new Error('the archive was not written');
   const file = 'ethereum.delegations.gz';
   return [file, Bun.file(join(folder, file)).size];
 }
 
 async function runImport(url: string, env: Record<string, string | undefined>) {
-  const child = Bun.spawn([process.execPath, MAIN, 'import', url], { env, stdout: 'ignore', stderr: 'pipe' });
+  const child = Bun.spawn([...PROGRAM, 'import', url], { env, stdout: 'ignore', stderr: 'pipe' });
   const stderr = await new Response(child.stderr).text();
   return { exitCode: await child.exited, stderr };
 }
@@ -103,7 +103,7 @@ async function runImport(url: string, env: Record<string, string | undefined>) {
 /** Starts the service and returns when it answered a check at the head. */
 async function firstAnswer(databaseUrl: string, rpcUrl: string, blocks: number, historyUrl?: string): Promise<number> {
   const port = freePort();
-  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+  const child = Bun.spawn([...PROGRAM, 'serve'], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,

@@ -2,7 +2,7 @@
 
 import { openStore } from '../src/store/open.ts';
 import { eventually } from '../test/support/eventually.ts';
-import { MAIN } from '../test/support/serve-process.ts';
+import { PROGRAM } from '../test/support/serve-process.ts';
 import type { Ponder } from './ponder.ts';
 import { peakMemory, treeCpu } from './processes.ts';
 import { stopped } from './servers.ts';
@@ -36,7 +36,7 @@ export async function readByOurs(asked: OursRead): Promise<Reading> {
   const { name, databaseUrl, databasePid, rpcUrl, blocks, events, onEnd } = asked;
   const store = await openStore(databaseUrl);
   const [began, before] = [performance.now(), treeCpu(databasePid)];
-  const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+  const child = Bun.spawn([...PROGRAM, 'follow'], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,

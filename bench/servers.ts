@@ -7,7 +7,7 @@ import { freePort } from '../src/sandbox/free-port.ts';
 import { sqlitePath } from '../src/store/sqlite.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { runNginx } from '../test/support/nginx.ts';
-import { MAIN } from '../test/support/serve-process.ts';
+import { PROGRAM } from '../test/support/serve-process.ts';
 import type { Server } from './load.ts';
 import { onCores } from './machine.ts';
 
@@ -24,7 +24,7 @@ interface OursOptions {
 export async function startOurs(options: OursOptions): Promise<Server> {
   const { databaseUrl, folder, args = [], environment = {}, cores } = options;
   const log = join(folder, `ours-${crypto.randomUUID()}.log`);
-  const child = Bun.spawn([...onCores(cores), process.execPath, MAIN, 'serve', ...args], {
+  const child = Bun.spawn([...onCores(cores), ...PROGRAM, 'serve', ...args], {
     env: {
       ...process.env,
       DATABASE_URL: databaseUrl,

@@ -1,7 +1,7 @@
 // Runs one process of the service, and can kill, freeze and restart it as a supervisor would.
 
 import { freePort } from '../src/sandbox/free-port.ts';
-import { MAIN } from '../test/support/serve-process.ts';
+import { PROGRAM } from '../test/support/serve-process.ts';
 
 export interface Role {
   readonly url: string;
@@ -15,7 +15,7 @@ export interface Role {
 export async function startRole(command: 'api' | 'follow', environment: Record<string, string>): Promise<Role> {
   const port = freePort();
   const start = () =>
-    Bun.spawn([process.execPath, MAIN, command], {
+    Bun.spawn([...PROGRAM, command], {
       env: { ...process.env, ...environment, PORT: String(port) },
       stdout: 'ignore',
       stderr: 'ignore',

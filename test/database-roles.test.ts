@@ -5,7 +5,7 @@ import { SQL } from 'bun';
 import { eventually } from './support/eventually.ts';
 import { type LiveChain, liveChain, settingsOf } from './support/live-chain.ts';
 import { type PostgresServer, startPostgres } from './support/postgres.ts';
-import { MAIN } from './support/serve-process.ts';
+import { PROGRAM } from './support/serve-process.ts';
 
 let server: PostgresServer;
 let live: LiveChain;
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 function start(command: 'follow' | 'api', databaseUrl: string, more: Record<string, string> = {}): Role {
   const environment = { DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: '0', ANONYMOUS_LIMIT: 'off' };
-  const child = Bun.spawn([process.execPath, MAIN, command], {
+  const child = Bun.spawn([...PROGRAM, command], {
     env: { ...process.env, ...environment, ...settingsOf(live.url), ...more },
     stdout: 'pipe',
     stderr: 'pipe',

@@ -11,14 +11,14 @@ import { Refusal, startFakeNode } from './support/fake-node.ts';
 import { caughtUp, type LiveChain, liveChain, SECRET, settingsOf } from './support/live-chain.ts';
 import { postgresDatabase } from './support/postgres-database.ts';
 import { createRandom } from './support/random.ts';
-import { type LogLine, MAIN, runCommand, startServe } from './support/serve-process.ts';
+import { type LogLine, PROGRAM, runCommand, startServe } from './support/serve-process.ts';
 import { stored } from './support/stored.ts';
 import { WALLETS } from './support/wallets.ts';
 import { FIRST } from './support/world.ts';
 
 /** Starts `delegations follow` as a process. */
 function startFollow(databaseUrl: string, nodeUrl: string) {
-  const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+  const child = Bun.spawn([...PROGRAM, 'follow'], {
     env: { ...process.env, DATABASE_URL: databaseUrl, ...settingsOf(nodeUrl) },
     stdout: 'pipe',
     stderr: 'inherit',
@@ -254,7 +254,7 @@ describe('delegations serve, following', () => {
     let beforeTip = 0;
     let patienceMs = 600;
     for (let turn = 0; turn < kills || beforeTip === 0; turn++) {
-      const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+      const child = Bun.spawn([...PROGRAM, 'follow'], {
         env: { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url), POLL_INTERVAL_1: '100' },
         stdout: 'pipe',
         stderr: 'ignore',
@@ -327,7 +327,7 @@ describe('delegations serve, following', () => {
     const live = liveChain(50);
     const path = temporaryPath('overtaken.db');
     const environment = { ...process.env, DATABASE_URL: `sqlite:${path}`, ...settingsOf(live.url) };
-    const first = Bun.spawn([process.execPath, MAIN, 'follow'], {
+    const first = Bun.spawn([...PROGRAM, 'follow'], {
       env: environment,
       stdout: 'pipe',
       stderr: 'ignore',
@@ -370,7 +370,7 @@ describe('delegations serve, following', () => {
     const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
     const start = () => {
       const logged = { text: '' };
-      const child = Bun.spawn([process.execPath, MAIN, 'follow'], {
+      const child = Bun.spawn([...PROGRAM, 'follow'], {
         env: environment,
         stdout: 'pipe',
         stderr: 'ignore',
@@ -422,7 +422,7 @@ describe('delegations serve, following', () => {
     const live = liveChain(60, 22);
     const database = await postgresDatabase();
     const start = (url: string) => {
-      const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
+      const follower = Bun.spawn([...PROGRAM, 'follow'], {
         env: { ...process.env, DATABASE_URL: database, ...settingsOf(url) },
         stdout: 'pipe',
       });
@@ -468,7 +468,7 @@ describe('delegations serve, following', () => {
   test('followers and APIs on one PostgreSQL exchange the status of chains and denied checks', async () => {
     const live = liveChain(40, 5);
     const database = await postgresDatabase();
-    const follower = Bun.spawn([process.execPath, MAIN, 'follow'], {
+    const follower = Bun.spawn([...PROGRAM, 'follow'], {
       env: { ...process.env, DATABASE_URL: database, LOG_LEVEL: 'debug', ...settingsOf(live.url) },
       stdout: 'pipe',
     });
@@ -676,7 +676,7 @@ describe('delegations serve, following', () => {
     live.node.chain = honest;
 
     // A pipe can be read only once, and import reads its file twice.
-    const piped = Bun.spawnSync(['bash', '-c', `${process.execPath} ${MAIN} import <(cat ${file})`], {
+    const piped = Bun.spawnSync(['bash', '-c', `${PROGRAM.join(' ')} import <(cat ${file})`], {
       env: { ...process.env, DATABASE_URL: `sqlite:${other}` },
     });
     expect([piped.exitCode, piped.stderr.toString()]).toEqual([2, expect.stringContaining('is not a regular file')]);

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { temporaryPath } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
-import { MAIN } from './support/serve-process.ts';
+import { PROGRAM } from './support/serve-process.ts';
 
 const children = new Set<Bun.Subprocess>();
 afterEach(() => {
@@ -30,7 +30,7 @@ function freePort(): number {
 /** Starts the service with standard output at a file descriptor. Its log is not read here, so the ports are chosen. */
 async function start(stdout: number, ...more: string[]): Promise<Started> {
   const [port, metricsPort] = [freePort(), freePort()];
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...more], {
+  const child = Bun.spawn([...PROGRAM, 'serve', ...more], {
     env: {
       ...process.env,
       DATABASE_URL: `sqlite:${temporaryPath('log.db')}`,

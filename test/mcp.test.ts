@@ -9,7 +9,7 @@ import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { address, block, COLD, CONTRACT, ended, granted, HOT } from './support/fixtures.ts';
 import { createRandom } from './support/random.ts';
-import { MAIN, type ServeProcess, startServe } from './support/serve-process.ts';
+import { PROGRAM, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const HOLDER = address(9);
 const STRANGER = address(77);
@@ -41,10 +41,11 @@ afterAll(async () => {
 });
 
 const overHttp = (url: string) => new StreamableHTTPClientTransport(new URL(`${url}/mcp`));
+const [command = '', ...first] = PROGRAM;
 const onStdio = (args: readonly string[], environment: Record<string, string>) =>
   new StdioClientTransport({
-    command: process.execPath,
-    args: [MAIN, 'mcp', ...args],
+    command,
+    args: [...first, 'mcp', ...args],
     env: { PATH: process.env['PATH'] ?? '', ...environment },
     stderr: 'inherit',
   });

@@ -100,6 +100,30 @@ describe('a revocation ends what the page said, and nothing else', () => {
     expect([await rig.idsOf(owner), wallet.complaints]).toEqual([[], []]);
     await wallet.page.close();
   });
+
+  test('a v1 revocation that the index has not read yet does not hold up the next one', async () => {
+    const owner = ownerNamed('unread');
+    const [first, second, third] = everyKind(owner) as [Delegation, Delegation, Delegation];
+    await rig.grant([first, second, third]);
+    const { page, sent } = await rig.open(rig.linkOf(owner, first, second), owner);
+    // Between the two, whatever depends on what the first one ended is refused.
+    await page.route(/\/registry\/any\/|\/revoke\?/, (route) =>
+      sent.length === 1
+        ? route.fulfill({
+            status: 503,
+            contentType: 'application/problem+json',
+            json: { type: '/docs#problem-revocation-unread', detail: 'A revocation could not be read.' },
+          })
+        : route.continue(),
+    );
+    await button(page).click();
+    await progress(page)
+      .filter({ hasText: /none of these grants is active|cannot answer/ })
+      .waitFor();
+    expect(sent.length).toBe(2);
+    expect(await rig.idsOf(owner)).toEqual([grantIdOf(third)]);
+    await page.close();
+  });
 });
 
 test('what the other registry still allows is said instead of Done, with a button that ends it', async () => {

@@ -5,7 +5,7 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleProgram } from '../deploy/package.ts';
+import { buildExecutable } from './support/built-executable.ts';
 import { cleanEnvironment } from './support/clean-environment.ts';
 import { FAST, needsOf, testFiles } from './support/needs.ts';
 import { buildClient } from './support/packed-client.ts';
@@ -61,16 +61,17 @@ async function runAll(): Promise<number> {
   // As many connections as the stores of two files can open, and those that a failed test leaves.
   const server = await startPostgres({ max_connections: '400' });
   try {
-    const shared = isWhole ? { TEST_CLIENT: buildClient(), TEST_PROGRAM: await bundled() } : {};
+    const shared = isWhole ? { TEST_CLIENT: buildClient(), TEST_PROGRAM: built() } : {};
     return await bunTest(chosen, { TEST_POSTGRES: server.url, ...shared });
   } finally {
     await server.stop();
   }
 }
 
-async function bundled(): Promise<string> {
-  await bundleProgram(join(folder, 'program'));
-  return join(folder, 'program', 'main.js');
+function built(): string {
+  const executable = join(folder, 'delegations');
+  buildExecutable(executable);
+  return executable;
 }
 
 async function runFast(): Promise<number> {

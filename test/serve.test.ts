@@ -5,7 +5,7 @@ import { freePort } from '../src/sandbox/free-port.ts';
 import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { block, COLD, granted, HOT } from './support/fixtures.ts';
-import { fatalIn, type LogLine, MAIN, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
+import { fatalIn, type LogLine, PROGRAM, runCommand, type ServeProcess, startServe } from './support/serve-process.ts';
 
 const next = async ({ lines }: ServeProcess) => (await lines.next()).value as LogLine;
 
@@ -127,7 +127,7 @@ describe('delegations serve', () => {
   });
 
   test('what ends a service is not the closed pipe of its log', async () => {
-    const command = `${JSON.stringify(process.execPath)} ${JSON.stringify(MAIN)} serve | true; exit \${PIPESTATUS[0]}`;
+    const command = `${PROGRAM.map((one) => JSON.stringify(one)).join(' ')} serve | true; exit \${PIPESTATUS[0]}`;
     const environment = { PATH: process.env['PATH'] ?? '', DATABASE_URL: 'postgres://x@127.0.0.1:1/x', PORT: '0' };
     const child = Bun.spawn(['bash', '-c', command], { env: environment, stdout: 'ignore', stderr: 'pipe' });
     expect([await child.exited, await child.stderr.text()]).toEqual([2, '']);

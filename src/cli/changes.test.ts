@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { newChain } from '../../test/support/chain.ts';
 import { removeTemporaryFiles, temporaryPath } from '../../test/support/engines.ts';
 import { block, ended, granted } from '../../test/support/fixtures.ts';
-import { MAIN, startServe } from '../../test/support/serve-process.ts';
+import { PROGRAM, startServe } from '../../test/support/serve-process.ts';
 import { openStore } from '../store/open.ts';
 
 afterAll(removeTemporaryFiles);
@@ -24,7 +24,7 @@ for (const where of ['a database', 'a service'] as const) {
     await chain.add([blockOf(100), blockOf(101, [granted('ALL')]), blockOf(102)]);
     const service = where === 'a service' ? await startServe(url, { MAX_LAG_1: '86400' }, 'api') : null;
     const child = Bun.spawn(
-      [process.execPath, MAIN, 'changes', '--follow', '--json', ...(service === null ? [] : ['--url', service.url])],
+      [...PROGRAM, 'changes', '--follow', '--json', ...(service === null ? [] : ['--url', service.url])],
       { env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' }, stdout: 'pipe', stderr: 'inherit' },
     );
     const reader = linesOf(child.stdout);

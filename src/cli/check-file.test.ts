@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { ENGINES, temporaryPath } from '../../test/support/engines.ts';
 import { address, block, COLD, CONTRACT, granted, HOT, timeOf } from '../../test/support/fixtures.ts';
-import { MAIN, runCommand } from '../../test/support/serve-process.ts';
+import { PROGRAM, runCommand } from '../../test/support/serve-process.ts';
 import { admissionOf, appOf, serving } from '../../test/support/serving.ts';
 import type { RunningServer } from '../http/server/listener.ts';
 import type { Bytes32 } from '../registry/delegation.ts';
@@ -318,7 +318,7 @@ for (const engine of ENGINES) {
     ] as const) {
       test(`${when} stops a check directly on a store`, async () => {
         const { url, store, grow } = await growing([HOT]);
-        const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', '-'], {
+        const child = Bun.spawn([...PROGRAM, 'check', '--csv', '-'], {
           env: { ...process.env, DATABASE_URL: url, MAX_LAG_1: '86400' },
           stdin: 'pipe',
           stdout: 'pipe',

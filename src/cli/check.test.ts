@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { address, block, COLD, CONTRACT, ended, granted, HOT } from '../../test/support/fixtures.ts';
 import { createRandom } from '../../test/support/random.ts';
-import { MAIN, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
+import { PROGRAM, runCommand, type ServeProcess, startServe } from '../../test/support/serve-process.ts';
 import { answer, type Question } from '../registry/check.ts';
 import { checksummed } from '../registry/checksum.ts';
 import { NO_RIGHTS } from '../registry/delegation.ts';
@@ -380,7 +380,7 @@ describe('check --csv', () => {
     });
     const file = join(folder, 'limited.csv');
     writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(90)}`);
-    const child = Bun.spawn([process.execPath, MAIN, 'check', '--csv', file, '--url', String(proxy.url)], {
+    const child = Bun.spawn([...PROGRAM, 'check', '--csv', file, '--url', String(proxy.url)], {
       stdout: 'pipe',
       stderr: 'pipe',
     });
@@ -457,7 +457,7 @@ describe('failures', () => {
   });
 
   test('a reader that closes the pipe is not an error: the exit code is the result', async () => {
-    const main = `${process.execPath} ${MAIN}`;
+    const main = PROGRAM.join(' ');
     for (const [command, code] of [
       [`check --from ${COLD} --to ${HOT}`, 0],
       [`check --from ${HOT} --to ${COLD}`, 1],
@@ -484,7 +484,7 @@ describe('failures', () => {
   test('a closed pipe and a full disk are errors where the output must be complete', async () => {
     const file = join(folder, 'piped.csv');
     writeFileSync(file, `from,to\n${`${COLD},${HOT}\n`.repeat(50_000)}`);
-    const main = `${process.execPath} ${MAIN}`;
+    const main = PROGRAM.join(' ');
     for (const command of [
       `${main} check --from ${COLD} --to ${HOT} > /dev/full`,
       `${main} list ${COLD} > /dev/full`,

@@ -7,7 +7,7 @@ import { block, COLD, ended, granted } from '../../test/support/fixtures.ts';
 import { caughtUp, liveChain, settingsOf } from '../../test/support/live-chain.ts';
 import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
 import { createProber } from '../../test/support/prober.ts';
-import { MAIN, metric, startServe } from '../../test/support/serve-process.ts';
+import { metric, PROGRAM, startServe } from '../../test/support/serve-process.ts';
 import { openStore } from './open.ts';
 import { withReplica } from './replica.ts';
 
@@ -23,7 +23,7 @@ describe('DATABASE_REPLICA_URL', () => {
     const database = await server.createDatabase();
     const replica = await server.startReplica();
     const environment = { ...process.env, DATABASE_URL: database, ...settingsOf(live.url) };
-    const follower = Bun.spawn([process.execPath, MAIN, 'follow'], { env: environment, stdout: 'ignore' });
+    const follower = Bun.spawn([...PROGRAM, 'follow'], { env: environment, stdout: 'ignore' });
     const settings = { DATABASE_REPLICA_URL: replica.urlOf(database), MAX_LAG_1: '600' };
     const api = await startServe(database, settings, 'api');
     const primary = await openStore(database, { readOnly: true });

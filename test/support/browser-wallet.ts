@@ -35,9 +35,15 @@ export async function openWithWallet(browser: Browser, url: string, options: Wal
   if (headers !== undefined) await page.setExtraHTTPHeaders(headers);
   /** Every transaction that the page asked it to send. */
   const sent: unknown[] = [];
-  /** Errors in the browser's console, policy violations included. */
+  /**
+   * Errors in the browser's console, policy violations included. The browser also writes a line for every 503, which the service
+   * answers until it has read what a v1 revocation ended, and after which pages ask again.
+   */
   const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(`${message.text()} ${message.location().url}`));
+  page.on('console', (message) => {
+    if (message.text().includes('the server responded with a status of 503')) return;
+    complaints.push(`${message.text()} ${message.location().url}`);
+  });
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.exposeFunction('askWallet', async (method: string, params: Params) => {
     if (method === 'eth_sendTransaction') sent.push(params[0]);

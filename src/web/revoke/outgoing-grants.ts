@@ -4,7 +4,7 @@
 import { ANY_LIST, COUNTERPARTS } from '../../api/any-operations.ts';
 import { CHANGES_OPERATION } from '../../api/changes-operation.ts';
 import type { DelegationRecord } from '../../api/responses.ts';
-import { anyUrl, urlFor } from '../../api/url.ts';
+import { anyUrl, listUrl, urlFor } from '../../api/url.ts';
 import type { Address, Delegation } from '../../registry/delegation.ts';
 import { askApi, askUrl, type FetchApi, Refusal } from '../ask-api.ts';
 import { delegationOf } from '../grant-id.ts';
@@ -24,9 +24,8 @@ interface PageOptions {
 const pageOf = (wallet: Address, chainId: number, { limit = PAGE_SIZE, cursor }: PageOptions) =>
   ({ wallet, chainId, direction: 'outgoing', numbers: 'string', limit, cursor }) as const;
 
-/** The smallest answer that names the newest indexed block. */
-export const headUrl = (wallet: Address, chainId: number): string =>
-  urlFor(ANY_LIST, pageOf(wallet, chainId, { limit: 1 }));
+/** The smallest answer whose headers name the newest indexed block. What a revocation ended is known at once in v2. */
+export const headUrl = (wallet: Address, chainId: number): string => listUrl(2, wallet, { chainId, limit: 1 });
 
 /**
  * A page of them, as of the number of a block. `indexedFrom` is the first indexed block, if the registry may be older: earlier grants are

@@ -51,9 +51,9 @@ const grantsIn = (cards) =>
 /** The newest block of the index. Caches may keep the answer until the next block is due. */
 async function readHead({ head, network }) {
   const response = await fetch(head, { cache: 'no-store' });
-  const body = await response.json();
-  if (!response.ok) throw new Stopped(`This service cannot answer for ${network} now: ${body.detail}`);
-  return body.chains[0].block;
+  const { detail } = await response.json();
+  if (!response.ok) throw new Stopped(`This service cannot answer for ${network} now: ${detail}`);
+  return { number: Number(response.headers.get('x-block-number')), hash: response.headers.get('x-block-hash') };
 }
 
 /** Which grants of this page are still to do, what is left besides, and the block of each chain; null if the service cannot say. */
