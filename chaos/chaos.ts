@@ -87,7 +87,7 @@ export async function chaos({ seconds, seed, print }: ChaosOptions): Promise<Cha
         longestGap = Math.max(longestGap, performance.now() - lastRight);
         [lastRight, rightBefore] = [performance.now(), seen.right];
       }
-      await Bun.sleep(5);
+      await Bun.sleep(30);
     }
   });
 
