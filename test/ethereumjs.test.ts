@@ -173,9 +173,9 @@ async function untilUp(rpc: Rpc, child: Bun.Subprocess<'ignore', 'ignore', 'pipe
   }
 }
 
-const DEPTHS = process.env['REORGS'] === 'all' ? Array.from({ length: 30 }, (_, at) => at + 1) : [1, 2, 5, 20];
+const DEPTHS = process.env['REORGS'] === 'all' ? Array.from({ length: 30 }, (_, at) => at + 1) : [1, 3, 12];
 /** Blocks that are built before the first reorg: the deepest one replaces most of them. */
-const BLOCKS = 21;
+const BLOCKS = process.env['REORGS'] === 'all' ? 31 : 13;
 
 /** The state of the registries at every block that was ever built. */
 function createTruth() {

@@ -19,7 +19,7 @@ import { address, delegation, hash } from './support/fixtures.ts';
 import { below, createRandom, pickFrom, type Random } from './support/random.ts';
 import { serviceOf } from './support/serving.ts';
 
-const RUNS = Number(process.env['EXCLUSIVE_RUNS'] ?? 12);
+const RUNS = Number(process.env['EXCLUSIVE_RUNS'] ?? 8);
 const FIRST_SEED = Number(process.env['EXCLUSIVE_SEED'] ?? 1);
 const STEPS = 16;
 /** As of this many earlier moments everything is asked after a step. */

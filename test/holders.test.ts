@@ -18,7 +18,7 @@ import { serviceOf } from './support/serving.ts';
 import { MAINNET } from './support/vectors.ts';
 import { WALLETS } from './support/wallets.ts';
 
-const COMPARED = Number(process.env['HOLDERS_COMPARED'] ?? 300);
+const COMPARED = Number(process.env['HOLDERS_COMPARED'] ?? 150);
 const VOTE = rightsOf('vote') as Bytes32;
 const HOT = `0x${'d4'.repeat(20)}` as const;
 const [ADA, BEN] = WALLETS;

@@ -12,8 +12,8 @@ import { address, block, COLD, granted, timeOf } from './support/fixtures.ts';
 import { appOf, serving } from './support/serving.ts';
 
 /** Many times what a page reads. */
-const GRANTS = 30_000;
-const A_BLOCK = 10_000;
+const GRANTS = 10_000;
+const A_BLOCK = 5000;
 const LAST = GRANTS / A_BLOCK + 1;
 /** Uncompressed. */
 const MAX_BYTES = 250_000;

@@ -18,7 +18,7 @@ import { appOf } from './support/serving.ts';
 import { WALLETS } from './support/wallets.ts';
 import { randomCalls } from './support/world.ts';
 
-const WANTED = Number(process.env['PROVEN_ANSWERS'] ?? 1200);
+const WANTED = Number(process.env['PROVEN_ANSWERS'] ?? 700);
 const IN_BROWSER = 1000;
 const ROUNDS = 12;
 

@@ -10,7 +10,7 @@ import { QUIRKS } from './support/node-quirks.ts';
 import { createRandom } from './support/random.ts';
 import { createWorld, FIRST, type World } from './support/world.ts';
 
-const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 20);
+const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 12);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
 const STEPS = 20;
 /** One run in this many uses real sockets. */

@@ -8,7 +8,7 @@ import { openStore } from '../src/store/open.ts';
 import { temporaryPath } from './support/engines.ts';
 import { type Honesty, type SimulatedRun, simulate } from './support/simulated-run.ts';
 
-const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 60);
+const RUNS = Number(process.env['FOLLOW_RUNS'] ?? 40);
 const FIRST_SEED = Number(process.env['FOLLOW_SEED'] ?? 1);
 /** Generous for busy machines; longer runs have no limit. */
 const LONGEST_MS = process.env['FOLLOW_RUNS'] === undefined ? 1_200_000 : 2 ** 31 - 1;

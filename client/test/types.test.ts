@@ -3,44 +3,41 @@
 import { beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { linkPackages, packClient } from '../../test/support/packed-client.ts';
 
 const SOURCE = readFileSync(join(import.meta.dir, 'types.ts'), 'utf8');
 const DIRECTIVE = /^ *\/\/ @ts-expect-error (\d+): .+$/gm;
 const UNUSED_DIRECTIVE = 2578;
 
-let file: string;
-let program: ts.Program | undefined;
+let project: string;
 beforeAll(() => {
-  const { project } = packClient();
+  ({ project } = packClient());
   linkPackages(project, 'viem', 'react', '@types/react', '@tanstack/react-query');
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
-  file = join(project, 'types.ts');
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files: ['types.ts'] }));
 });
+
+const OPTIONS = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+  noEmit: true,
+  module: 'nodenext',
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+  types: [],
+  // The declarations of the client are checked; those of viem need newer libraries.
+  skipLibCheck: true,
+};
 
 /** The line and the code of each error. */
 function errorsOf(source: string): (readonly [line: number, code: number])[] {
-  writeFileSync(file, source);
-  const options: ts.CompilerOptions = {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    noPropertyAccessFromIndexSignature: true,
-    noEmit: true,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    target: ts.ScriptTarget.ES2022,
-    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-    types: [],
-    // The declarations of the client are checked; those of viem need newer libraries.
-    skipLibCheck: true,
-  };
-  // The libraries are parsed once.
-  program = ts.createProgram([file], options, undefined, program);
-  return ts.getPreEmitDiagnostics(program).map(({ code, file, start }) => {
-    const line = file === undefined || start === undefined ? 0 : file.getLineAndCharacterOfPosition(start).line + 1;
-    return [line, code] as const;
-  });
+  writeFileSync(join(project, 'types.ts'), source);
+  const compiler = join(import.meta.dir, '../../node_modules/.bin/tsgo');
+  const { stdout } = Bun.spawnSync([compiler, '--project', '.', '--pretty', 'false'], { cwd: project });
+  return [...stdout.toString().matchAll(/^types\.ts\((\d+),\d+\): error TS(\d+)/gm)].map(
+    ([, line, code]) => [Number(line), Number(code)] as const,
+  );
 }
 
 const lineOf = (index: number) => SOURCE.slice(0, index).split('\n').length;

@@ -15,7 +15,7 @@ const STARTED_BY: Readonly<Record<string, string>> = {
 const STARTS_A_PROCESS = /\bBun\.spawn|'node:child_process'|'playwright-core'/;
 const STATIC_IMPORT = /^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm;
 
-/** The environment of a fast run. A whole one has 60 simulated runs, 20 random chains and 80 histories of the store. */
+/** The environment of a fast run. A whole one has 40 simulated runs, 12 random chains and 80 histories of the store. */
 export const FAST = { TEST_FAST: '1', FOLLOW_RUNS: '8', PROPERTY_RUNS: '40' };
 
 /** Take seconds of a core each. */
