@@ -19,13 +19,18 @@ export const PLATFORMS = {
 
 export type BunPackage = keyof typeof PLATFORMS;
 
+/** Bun compiles the code for its own platform only: on another one the program would crash at its start. */
+const COMPILED = ' --bytecode --format=esm';
+
 /** Writes `delegations-<version>-<platform>` into the folder and returns its name. */
 export function buildExecutable(bunPackage: BunPackage, version: string, folder: string): string {
   const name = `delegations-${version}-${PLATFORMS[bunPackage]}`;
   const scratch = mkdtempSync(join(tmpdir(), 'delegations-release-'));
   try {
     const bun = fetchBun(bunPackage, scratch);
-    const command = scripts.build.replace('dist/delegations', join(folder, name)).replace(/^bun /, '');
+    const isForHere = PLATFORMS[bunPackage] === `${process.platform}-${process.arch}`;
+    const script = isForHere ? scripts.build : scripts.build.replace(COMPILED, '');
+    const command = script.replace('dist/delegations', join(folder, name)).replace(/^bun /, '');
     const target = `--target=bun-${PLATFORMS[bunPackage]}`;
     run(ROOT, process.execPath, ...command.split(' '), target, `--compile-executable-path=${bun}`);
   } finally {

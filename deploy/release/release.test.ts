@@ -110,6 +110,11 @@ describe('a release', () => {
     // The first bytes of a 64-bit Mach-O file and of its type for Apple silicon.
     expect(readFileSync(executableOf(foreign)).subarray(0, 8).toHex()).toBe('cffaedfe0c000001');
   });
+
+  test('has compiled code for this platform alone: that of one platform crashes on another', () => {
+    const isCompiled = (platform: BunPackage) => readFileSync(executableOf(platform)).includes('\0// @bun @bytecode\n');
+    expect([isCompiled(own), isCompiled(foreign)]).toEqual([true, false]);
+  });
 });
 
 describe('workflows', () => {
