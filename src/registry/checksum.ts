@@ -4,7 +4,8 @@
 import type { Address } from './delegation.ts';
 import { keccakBytes } from './keccak.ts';
 
-const text = Buffer.alloc(42);
+const text = Buffer.from(`0x${'0'.repeat(40)}`);
+const digits = text.subarray(2);
 
 /** The same few wallets and contracts are asked for all day. Kept small: long-lived objects are collected late. */
 const known = new Map<Address, string>();
@@ -21,20 +22,34 @@ export function checksummed(address: Address): string {
   return form;
 }
 
-/** A letter is a capital where its own digit of the hash is 8 or more. */
+/** A letter is a capital where its own digit of this hash is 8 or more. Leaves the address in `text`, in lower case. */
+function casingHash(address: string): Uint8Array {
+  // Only capitals lack the bit.
+  for (let digit = 0; digit < 40; digit++) digits[digit] = address.charCodeAt(digit + 2) | 0x20;
+  return keccakBytes(digits);
+}
+
+const isHigh = (hash: Uint8Array, digit: number) =>
+  ((hash[digit >> 1] as number) & (digit % 2 === 0 ? 0x80 : 0x08)) !== 0;
+
 function computed(address: string): string {
-  text.write(address, 'latin1');
-  const hash = keccakBytes(text.subarray(2));
+  const hash = casingHash(address);
   for (let digit = 0; digit < 40; digit++) {
-    const code = text[digit + 2] as number;
-    const isHigh = ((hash[digit >> 1] as number) & (digit % 2 === 0 ? 0x80 : 0x08)) !== 0;
-    if (isHigh && code > 0x60) text[digit + 2] = code - 0x20;
+    const code = digits[digit] as number;
+    if (code > 0x60 && isHigh(hash, digit)) digits[digit] = code - 0x20;
   }
   return text.toString('latin1');
 }
 
 /** Whether an address of 0x and 40 digits has the letter case of its checksum. */
-export const hasChecksum = (address: string): boolean => computed(address.toLowerCase()) === address;
+export function hasChecksum(address: string): boolean {
+  const hash = casingHash(address);
+  for (let digit = 0; digit < 40; digit++) {
+    const code = address.charCodeAt(digit + 2);
+    if (code > 0x40 && isHigh(hash, digit) !== code < 0x60) return false;
+  }
+  return true;
+}
 
 /** A bit for each digit of a checksummed address, first digit first: whether it is a capital letter. */
 export const CASING_BYTES = 5;
