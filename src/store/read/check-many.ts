@@ -1,7 +1,7 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
 import { type AnyQuestion, answer, grantingKeys, type Question } from '../../registry/check.ts';
-import { type Delegation, sameDelegation } from '../../registry/delegation.ts';
+import { type Delegation, type DelegationKey, sameDelegation } from '../../registry/delegation.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Dialect, Engine, Param } from '../engine.ts';
 import { findDispute } from '../halt.ts';
@@ -86,24 +86,28 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
   ): Promise<readonly Pick<Delegation, 'amount'>[][]> {
     const isHead = block === null;
     const granting = questions.map((): Pick<Delegation, 'amount'>[] => []);
-    const lookups = questions.flatMap((question, position) => {
-      const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), encodeHex(question.to)];
-      return grantingKeys(question).map((key) => {
-        const cells: Param[] = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, to)];
-        return { position, key, cells: [hot, hash.key(key), ...cells] };
-      });
-    });
+    const [asked, keys, rows]: [number[], DelegationKey[], Param[][]] = [[], [], []];
+    for (const [position, question] of questions.entries()) {
+      const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), question.to];
+      for (const key of grantingKeys(question)) {
+        const more = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, encodeHex(to))];
+        asked.push(position);
+        keys.push(key);
+        rows.push([hot, hash.key(key), ...more]);
+      }
+    }
     const sql = checkManyStatement(dialect, isHead);
     const shared = isHead ? [chainId] : [chainId, block];
-    const size = readMany === null ? CHUNK : lookups.length;
-    for (let first = 0; first < lookups.length; first += size) {
-      const rows = lookups.slice(first, first + size).map(({ cells }) => cells);
-      const rest = Array((size - rows.length) * (rows[0]?.length ?? 0)).fill(null);
-      for (const row of await (readMany?.(sql, shared, rows) ??
-        engine.rows(sql, [...shared, ...rows.flat(), ...rest]))) {
-        const { key, position } = lookups[first + decodeNumber(row[FOUND.col.position])] as (typeof lookups)[number];
+    const size = readMany === null ? CHUNK : rows.length;
+    for (let first = 0; first < rows.length; first += size) {
+      const some = rows.slice(first, first + size);
+      const rest = Array((size - some.length) * (some[0]?.length ?? 0)).fill(null);
+      for (const row of await (readMany?.(sql, shared, some) ??
+        engine.rows(sql, [...shared, ...some.flat(), ...rest]))) {
+        const lookup = first + decodeNumber(row[FOUND.col.position]);
         const found = decodeKey(decodeNumber(row[FOUND.col.version]) as Version, row);
-        if (sameDelegation(key, found)) granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
+        if (sameDelegation(keys[lookup] as DelegationKey, found))
+          granting[asked[lookup] as number]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
       }
     }
     return granting;
