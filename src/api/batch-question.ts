@@ -5,6 +5,7 @@ import type { Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { MAX_QUESTIONS, QUESTION_PARAMS, type QuestionField } from './batch-operation.ts';
 import {
+  createForms,
   createJsonReader,
   isObject,
   JsonError,
@@ -77,10 +78,11 @@ function envelopeFault(name: string | null): ParameterFault {
 /** Empty lines may follow the last question. An empty line before it is a question that is not JSON. */
 function* readLines(text: string): Generator<JsonValue | Problem> {
   const body = text.trimEnd();
+  const forms = createForms();
   for (let start = 0; start < body.length; ) {
     const newline = body.indexOf('\n', start);
     const end = newline < 0 ? body.length : newline;
-    const reader = createJsonReader(body.slice(start, end));
+    const reader = createJsonReader(body.slice(start, end), forms);
     start = end + 1;
     try {
       const question = reader.readValue();

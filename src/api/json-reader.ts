@@ -44,7 +44,8 @@ interface Form {
   readonly places: ReadonlyMap<string, number>;
 }
 
-const NO_FORM: Form = { leads: [], names: [], places: new Map() };
+/** For the readers of texts whose objects are alike. */
+export const createForms = () => ({ last: { leads: [], names: [], places: new Map() } as Form });
 
 export class JsonError extends Error {
   override readonly name = 'JsonError';
@@ -65,9 +66,8 @@ const NONE: readonly string[] = [];
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
-export function createJsonReader(text: string) {
+export function createJsonReader(text: string, forms = createForms()) {
   let at = 0;
-  let before = NO_FORM;
   /** Most texts have none: then their strings need not be looked at one by one. */
   const hasSpecial = SPECIAL.test(text);
 
@@ -118,7 +118,7 @@ export function createJsonReader(text: string) {
   function readObject(): JsonObject {
     const start = at;
     const values: JsonScalar[] = [];
-    const form = before;
+    const form = forms.last;
     for (const lead of form.leads) {
       if (!text.startsWith(lead, at)) return readNewForm(start, values);
       at += lead.length;
@@ -131,8 +131,9 @@ export function createJsonReader(text: string) {
 
   /** The rest of an object whose first values were read. */
   function readNewForm(start: number, values: JsonScalar[]): JsonObject {
-    const leads = before.leads.slice(0, values.length);
-    const places = new Map(before.names.slice(0, values.length).map((name, place) => [name, place]));
+    const { last } = forms;
+    const leads = last.leads.slice(0, values.length);
+    const places = new Map(last.names.slice(0, values.length).map((name, place) => [name, place]));
     const repeated: string[] = [];
     for (;;) {
       const end = at;
@@ -157,7 +158,7 @@ export function createJsonReader(text: string) {
       values.push(value);
     }
     const form: Form = { leads, names: [...places.keys()], places };
-    if (repeated.length === 0) before = form;
+    if (repeated.length === 0) forms.last = form;
     return new JsonObject(form, values, repeated);
   }
 
