@@ -11,17 +11,12 @@ import { columns } from './rows/columns.ts';
 export type IndexHash = ReturnType<typeof createIndexHash>;
 
 /** Leaves 52 of 64 bits, which are exact in a JavaScript number. */
-const DROPPED_BITS = 12;
+const DROPPED_BITS = 12n;
 /** More than any hash. */
 export const HASHES = 2 ** 52;
 
 export function createIndexHash(secret: bigint) {
-  // Arithmetic on big integers would take longer than the hash.
-  const bits = new DataView(new ArrayBuffer(8));
-  const hash = (text: string) => {
-    bits.setBigUint64(0, Bun.hash.wyhash(text, secret) as bigint);
-    return bits.getUint32(0) * 2 ** (32 - DROPPED_BITS) + (bits.getUint32(4) >>> DROPPED_BITS);
-  };
+  const hash = (text: string) => Number(Bun.hash.wyhash(text, secret) >> DROPPED_BITS);
   /** Of grants of everything, by version: every check asks for one. */
   const unrestricted = new Map<Version, number>();
   return {

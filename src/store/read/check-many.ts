@@ -22,7 +22,6 @@ import { isPairUnsettled, unsettledBy } from './unsettled.ts';
  * the statement costs a third less. As of a block, the first span to end is looked for, and must not be one of another delegation.
  */
 const HEAD_TYPES = { hot: 'bigint', key: 'bigint', from_addr: 'bytea' } as const satisfies Partial<typeof LOOKUP_TYPES>;
-const typesOf = (isHead: boolean): ColumnTypes => (isHead ? HEAD_TYPES : LOOKUP_TYPES);
 /** The delegations of a statement of SQLite. The last one is filled up with nulls, which match nothing. */
 const CHUNK = 256;
 
@@ -33,7 +32,7 @@ const decodeKey = keyDecoder(FOUND.col);
 /** $1 is the chain; as of another block than the head $2 is the block. The delegations follow. */
 export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
   const [block, first] = isHead ? [null, 2] : ['$2', 3];
-  const types = typesOf(isHead);
+  const types: ColumnTypes = isHead ? HEAD_TYPES : LOOKUP_TYPES;
   const names = Object.keys(types);
   const cells: SpanCells = { ...ofTable('q', names), chain: '$1' };
   // PostgreSQL counts from 1 on.
@@ -86,28 +85,25 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
   ): Promise<readonly Pick<Delegation, 'amount'>[][]> {
     const isHead = block === null;
     const granting = questions.map((): Pick<Delegation, 'amount'>[] => []);
-    const [asked, keys, rows]: [number[], DelegationKey[], Param[][]] = [[], [], []];
+    const lookups: { position: number; key: DelegationKey; cells: Param[] }[] = [];
     for (const [position, question] of questions.entries()) {
       const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), question.to];
       for (const key of grantingKeys(question)) {
         const more = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, encodeHex(to))];
-        asked.push(position);
-        keys.push(key);
-        rows.push([hot, hash.key(key), ...more]);
+        lookups.push({ position, key, cells: [hot, hash.key(key), ...more] });
       }
     }
     const sql = checkManyStatement(dialect, isHead);
     const shared = isHead ? [chainId] : [chainId, block];
-    const size = readMany === null ? CHUNK : rows.length;
-    for (let first = 0; first < rows.length; first += size) {
-      const some = rows.slice(first, first + size);
-      const rest = Array((size - some.length) * (some[0]?.length ?? 0)).fill(null);
-      for (const row of await (readMany?.(sql, shared, some) ??
-        engine.rows(sql, [...shared, ...some.flat(), ...rest]))) {
-        const lookup = first + decodeNumber(row[FOUND.col.position]);
+    const size = readMany === null ? CHUNK : lookups.length;
+    for (let first = 0; first < lookups.length; first += size) {
+      const rows = lookups.slice(first, first + size).map(({ cells }) => cells);
+      const rest = Array((size - rows.length) * (rows[0]?.length ?? 0)).fill(null);
+      for (const row of await (readMany?.(sql, shared, rows) ??
+        engine.rows(sql, [...shared, ...rows.flat(), ...rest]))) {
+        const { key, position } = lookups[first + decodeNumber(row[FOUND.col.position])] as (typeof lookups)[number];
         const found = decodeKey(decodeNumber(row[FOUND.col.version]) as Version, row);
-        if (sameDelegation(keys[lookup] as DelegationKey, found))
-          granting[asked[lookup] as number]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
+        if (sameDelegation(key, found)) granting[position]?.push({ amount: decodeAmount(row[FOUND.col.amount]) });
       }
     }
     return granting;
