@@ -5,6 +5,7 @@ import type { Scope } from '../registry/scopes.ts';
 import type { Version } from '../registry/versions.ts';
 import { MAX_QUESTIONS, QUESTION_PARAMS, type QuestionField } from './batch-operation.ts';
 import {
+  createForms,
   createJsonReader,
   isObject,
   JsonError,
@@ -17,10 +18,10 @@ import { type Declaration, handled, type RequestOf } from './operation.ts';
 import { checkOf } from './operations.ts';
 import * as p from './params.ts';
 import { badRequest, type ParameterFault, Problem } from './problems.ts';
-import { MAX_FAULTS, nameFault, type Query, shorten } from './query.ts';
+import { MAX_FAULTS, nameFault, shorten } from './query.ts';
 import { buildQuestion } from './question.ts';
 import { REGISTRIES, type Registry, scopesOfRegistry } from './registries.ts';
-import { namesOf, readValues } from './request.ts';
+import { type Given, namesOf, readValues } from './request.ts';
 
 export interface ChainQuestion {
   readonly chainId: number;
@@ -77,10 +78,11 @@ function envelopeFault(name: string | null): ParameterFault {
 /** Empty lines may follow the last question. An empty line before it is a question that is not JSON. */
 function* readLines(text: string): Generator<JsonValue | Problem> {
   const body = text.trimEnd();
+  const forms = createForms();
   for (let start = 0; start < body.length; ) {
     const newline = body.indexOf('\n', start);
     const end = newline < 0 ? body.length : newline;
-    const reader = createJsonReader(body.slice(start, end));
+    const reader = createJsonReader(body.slice(start, end), forms);
     start = end + 1;
     try {
       const question = reader.readValue();
@@ -114,42 +116,44 @@ const DECLARATIONS: { readonly [R in Registry]: ReadonlyMap<Scope, Declaration> 
 /** Throws a bad-request problem that names all faults. */
 export function readQuestion(value: JsonValue): ChainQuestion {
   if (!isObject(value)) throw new Problem('bad-request', 'The question must be a JSON object.');
-  const { registry, scope, declaration } = readKind(value.values);
-  const query = toQuery(value, namesOf(declaration));
-  const values = readValues(declaration, {}, query) as ReadQuestion;
-  const { version: _, check: _check, chainId, from, to, contract, tokenId, rights, ...rest } = values;
-  handled(rest);
-  return { chainId, question: buildQuestion(registry, scope, from, to, { contract, tokenId, rights }) };
+  const { registry, scope, declaration } = readKind(value);
+  const asked = readValues(declaration, {}, toQuery(value, namesOf(declaration))) as ReadQuestion;
+  return { chainId: asked.chainId, question: buildQuestion(registry, scope, asked.from, asked.to, asked) };
 }
 
+// Another field of a question does not compile until it is read.
+handled({} as Omit<ReadQuestion, 'version' | 'check' | 'chainId' | 'from' | 'to' | 'contract' | 'tokenId' | 'rights'>);
+
 /** Makes the fields the query of a single check: nearly all are texts already. */
-function toQuery({ values, repeated }: JsonObject, { known, ignored }: ReturnType<typeof namesOf>): Query {
+function toQuery(object: JsonObject, { known, ignored }: ReturnType<typeof namesOf>): Given {
+  const { names, values, repeated } = object;
   const faults: ParameterFault[] = [];
   const add = (name: string, detail: string) => {
     if (faults.length < MAX_FAULTS) faults.push({ parameter: shorten(name), detail });
   };
   for (const name of repeated) add(name, 'is given more than once');
   let isReadable = true;
-  values.forEach((field, name) => {
-    if (field === null) values.delete(name);
-    else if (!known.has(name)) {
+  for (let place = 0; place < names.length; place++) {
+    const [name, field] = [names[place] as string, values[place] as JsonScalar];
+    if (field === null) continue;
+    if (!known.has(name)) {
       if (!ignored.has(name)) add(name, nameFault(name, known, faults.length === 0));
     } else if (typeof field !== 'string') {
       const text = toText(field);
-      if (typeof text === 'string') values.set(name, text);
+      if (typeof text === 'string') values[place] = text;
       else {
         isReadable = false;
         add(name, text.detail);
       }
     }
-  });
+  }
   // Otherwise such a field would be reported as missing too.
   if (!isReadable) throw badRequest(faults);
-  return { values: values as Map<string, string>, faults };
+  return { values: object as { get(name: string): string | undefined }, faults };
 }
 
 /** What a question asks, and of which registry. */
-function readKind(fields: ReadonlyMap<string, JsonScalar>) {
+function readKind(fields: JsonObject) {
   const faults: ParameterFault[] = [];
   const version = readField('version', p.registry, fields, faults) ?? 'any';
   const scope = readField('check', p.scope, fields, faults);
@@ -165,14 +169,9 @@ function readKind(fields: ReadonlyMap<string, JsonScalar>) {
 }
 
 /** Null if the field is absent or wrong. */
-function readField<T>(
-  name: string,
-  param: p.Param<T>,
-  fields: ReadonlyMap<string, JsonScalar>,
-  faults: ParameterFault[],
-): T | null {
-  const field = fields.get(name) ?? null;
-  if (field === null) return null;
+function readField<T>(name: string, param: p.Param<T>, fields: JsonObject, faults: ParameterFault[]): T | null {
+  const field = fields.get(name);
+  if (field === undefined) return null;
   const text = toText(field);
   const value = typeof text === 'string' ? param.read(text) : text;
   if (!(value instanceof p.Fault)) return value;

@@ -15,7 +15,7 @@ const read = (text: string): JsonValue => {
 function plain(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries([...value.values].map(([name, one]) => [name, plain(one)]));
+  return Object.fromEntries(value.names.map((name, place) => [name, plain(value.values[place] ?? null)]));
 }
 
 const scalar = fc.oneof(fc.string(), fc.double(), fc.integer(), fc.boolean(), fc.constant(null));
@@ -86,14 +86,76 @@ describe('the JSON reader', () => {
       expect(read(text)).toEqual(new JsonNumber(text));
   });
 
+  test('reads objects that are written alike, or nearly so, as it reads each alone', () => {
+    const name = fc.constantFrom('a', 'b', 'to', '\u00e9', '"');
+    const field = fc.tuple(name, scalar, fc.constantFrom('', ' ', '\n'));
+    const object = fc
+      .array(field, { maxLength: 4 })
+      .map(
+        (fields) =>
+          `{${fields.map(([key, value, space]) => `${space}${JSON.stringify(key)}:${space}${JSON.stringify(value)}`)}}`,
+      );
+    /** As a reader of its own makes of each. */
+    const seen = (value: JsonValue) =>
+      isObject(value) ? [value.names, value.values, value.repeated, value.names.map((one) => value.get(one))] : value;
+    fc.assert(
+      fc.property(
+        fc.array(object, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        (some, turns) => {
+          const texts = turns.map((turn) => some[turn % some.length] as string);
+          const reader = createJsonReader(texts.join(','));
+          const together = texts.map((_, turn) => {
+            if (turn > 0) reader.require(',');
+            return seen(reader.readValue());
+          });
+          reader.requireEnd();
+          expect(together).toEqual(texts.map((text) => seen(read(text))));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('refuses a broken object after others as it refuses it alone, but for the position', () => {
+    const good = '{"a":1,"b":"x"}';
+    const long = `{"a":1,"b":"${'x'.repeat(MAX_OBJECT)}"}`;
+    for (const bad of [
+      '{"a":1,"b":',
+      '{"a":[1],"b":2}',
+      '{"a":1,"b":NaN}',
+      '{"a":1,"b":"x"',
+      '{"a":1,"b":"x",}',
+      '{"a":1 "b":2}',
+      '{"a":1,"b:2}',
+      '{"a" :1,b:2}',
+      long,
+    ]) {
+      const messageOf = (before: string) => {
+        const reader = createJsonReader(before + bad);
+        try {
+          if (before !== '') reader.readValue();
+          reader.take(',');
+          reader.readValue();
+        } catch (error) {
+          return (error as JsonError).message.replace(/\d+/, (digits) => String(Number(digits) - before.length));
+        }
+        return null;
+      };
+      const alone = messageOf('');
+      expect([bad, alone]).not.toEqual([bad, null]);
+      expect([bad, messageOf(`${good},`)]).toEqual([bad, alone]);
+    }
+  });
+
   test('shows repeated names, and keeps their first value', () => {
     const value = read('{"to":"a","from":"b","to":"c"}');
-    expect(isObject(value) && [value.values.get('to'), value.repeated]).toEqual(['a', ['to']]);
+    expect(isObject(value) && [value.get('to'), value.repeated]).toEqual(['a', ['to']]);
   });
 
   test('takes __proto__ for a name like any other', () => {
     const value = read('{"__proto__":"a"}');
-    expect(isObject(value) && [...value.values.keys()]).toEqual(['__proto__']);
+    expect(isObject(value) && value.names).toEqual(['__proto__']);
   });
 
   test('refuses what is nested where it begins, and what is long', () => {

@@ -11,16 +11,41 @@ export class JsonNumber {
 
 export type JsonScalar = string | JsonNumber | boolean | null;
 
-export interface JsonObject {
-  readonly values: Map<string, JsonScalar>;
-  /** Names that the object has more than once. */
+export class JsonObject {
+  readonly #form: Form;
+  /** In the order of its names. */
+  readonly values: JsonScalar[];
+  /** Names that it has more than once: the first value counts. */
   readonly repeated: readonly string[];
+  constructor(form: Form, values: JsonScalar[], repeated: readonly string[]) {
+    this.#form = form;
+    this.values = values;
+    this.repeated = repeated;
+  }
+  get names(): readonly string[] {
+    return this.#form.names;
+  }
+  /** Null is the same as absent. */
+  get(name: string): Exclude<JsonScalar, null> | undefined {
+    const place = this.#form.places.get(name);
+    return place === undefined ? undefined : (this.values[place] ?? undefined);
+  }
 }
 
 export type JsonValue = JsonScalar | JsonObject;
 
-export const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && 'repeated' in value;
+export const isObject = (value: JsonValue): value is JsonObject => value instanceof JsonObject;
+
+/** How an object is written. Most objects of a text are written as the one before: then only their values are read. */
+interface Form {
+  /** What stands before each value, from the end of the one before. */
+  readonly leads: readonly string[];
+  readonly names: readonly string[];
+  readonly places: ReadonlyMap<string, number>;
+}
+
+/** For the readers of texts whose objects are alike. */
+export const createForms = () => ({ last: { leads: [], names: [], places: new Map() } as Form });
 
 export class JsonError extends Error {
   override readonly name = 'JsonError';
@@ -31,15 +56,17 @@ export const MAX_OBJECT = 4096;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const SPECIAL = /[\\\p{Cc}]/u;
 const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
 const LITERALS = [
   ['true', true],
   ['false', false],
   ['null', null],
 ] as const;
+const NONE: readonly string[] = [];
 
 const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
-export function createJsonReader(text: string) {
+export function createJsonReader(text: string, forms = createForms()) {
   let at = 0;
   /** Most texts have none: then their strings need not be looked at one by one. */
   const hasSpecial = SPECIAL.test(text);
@@ -89,38 +116,74 @@ export function createJsonReader(text: string) {
   }
 
   function readObject(): JsonObject {
-    const values = new Map<string, JsonScalar>();
-    const repeated: string[] = [];
     const start = at;
-    require('{');
-    if (take('}')) return { values, repeated };
-    do {
+    const values: JsonScalar[] = [];
+    const form = forms.last;
+    for (const lead of form.leads) {
+      if (!text.startsWith(lead, at)) return readNewForm(start, values);
+      at += lead.length;
+      values.push(readScalar());
+      requireShort(start);
+    }
+    if (values.length === 0 || !take('}')) return readNewForm(start, values);
+    return new JsonObject(form, values, NONE);
+  }
+
+  /** The rest of an object whose first values were read. */
+  function readNewForm(start: number, values: JsonScalar[]): JsonObject {
+    const { last } = forms;
+    const leads = last.leads.slice(0, values.length);
+    const places = new Map(last.names.slice(0, values.length).map((name, place) => [name, place]));
+    const repeated: string[] = [];
+    for (;;) {
+      const end = at;
+      if (end === start) {
+        require('{');
+        if (take('}')) break;
+      } else if (!take(',')) {
+        require('}');
+        break;
+      }
       const name = readString();
       require(':');
+      skipSpaces();
+      leads.push(text.slice(end, at));
       const value = readScalar();
-      if (at - start > MAX_OBJECT)
-        throw new JsonError(`the object at position ${start} is longer than ${MAX_OBJECT} characters`);
-      if (values.has(name)) repeated.push(name);
-      else values.set(name, value);
-    } while (take(','));
-    require('}');
-    return { values, repeated };
+      requireShort(start);
+      if (places.has(name)) {
+        repeated.push(name);
+        continue;
+      }
+      places.set(name, values.length);
+      values.push(value);
+    }
+    const form: Form = { leads, names: [...places.keys()], places };
+    if (repeated.length === 0) forms.last = form;
+    return new JsonObject(form, values, repeated);
+  }
+
+  function requireShort(start: number): void {
+    if (at - start > MAX_OBJECT)
+      throw new JsonError(`the object at position ${start} is longer than ${MAX_OBJECT} characters`);
   }
 
   function readScalar(): JsonScalar {
     skipSpaces();
-    if (text[at] === '"') return readString();
-    if (text[at] === '{' || text[at] === '[') fail('a string or a number');
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return readString();
+    if (code === 0x7b || code === 0x5b) fail('a string or a number');
+    NUMBER.lastIndex = at;
+    if (NUMBER.test(text)) {
+      const number = text.slice(at, NUMBER.lastIndex);
+      at = NUMBER.lastIndex;
+      return new JsonNumber(number);
+    }
     for (const [word, value] of LITERALS) {
       if (!text.startsWith(word, at)) continue;
       at += word.length;
       return value;
     }
-    NUMBER.lastIndex = at;
-    const number = NUMBER.exec(text)?.[0];
-    if (number === undefined) fail('a value');
-    at += number.length;
-    return new JsonNumber(number);
+    return fail('a value');
   }
 
   return {

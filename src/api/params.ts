@@ -1,7 +1,7 @@
 // The kinds of values that parameters take: what each means, what is accepted, and how it is read.
 
 import { hasChecksum } from '../registry/checksum.ts';
-import { type Address, type Bytes32, isBytes32, NO_RIGHTS, ZERO_ADDRESS } from '../registry/delegation.ts';
+import { type Address, type Bytes32, isAddress, isBytes32, NO_RIGHTS, ZERO_ADDRESS } from '../registry/delegation.ts';
 import { keccak } from '../registry/keccak.ts';
 import { HASH_PREFIX, isRightsId, type RightsId, rightsIdOf, rightsOf, TEXT_PREFIX } from '../registry/rights.ts';
 import { ALL_SCOPES } from '../registry/scopes.ts';
@@ -26,11 +26,10 @@ export class Fault {
 const quoted = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 
 const HEX_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const LOWER = /^0x[0-9a-f]{40}$/;
 const UPPER = /^0x[0-9A-F]{40}$/;
 
 export function readAddress(text: string): Address | Fault {
-  if (LOWER.test(text)) return text as Address;
+  if (isAddress(text)) return text;
   if (!HEX_ADDRESS.test(text)) return new Fault(`must be an address (0x and 40 hex digits), not ${quoted(text)}`);
   const lower = text.toLowerCase() as Address;
   if (UPPER.test(text) || hasChecksum(text)) return lower;

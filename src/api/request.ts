@@ -2,8 +2,14 @@
 
 import type { Declaration, ParamUse, RequestOf } from './operation.ts';
 import { Fault, type Param } from './params.ts';
-import { badRequest } from './problems.ts';
-import { parseQuery, type Query } from './query.ts';
+import { badRequest, type ParameterFault } from './problems.ts';
+import { parseQuery } from './query.ts';
+
+/** What a request gives, with the faults that were found on the way. */
+export interface Given {
+  readonly values: { get(name: string): string | undefined };
+  readonly faults: ParameterFault[];
+}
 
 type Plan = ReturnType<typeof createPlan>;
 
@@ -22,21 +28,24 @@ const turnOf = (use: ParamUse) => (use.in === 'path' ? 0 : 'synonym' in use ? 1 
 
 function createPlan({ params, ignored = [] }: Declaration) {
   // In the order in which they are read: in the path, with a synonym, other required ones, optional ones.
-  const uses = Object.entries(params).sort(([, a], [, b]) => turnOf(a) - turnOf(b));
-  const withSynonym = uses.flatMap(([name, use]) =>
+  const uses = Object.entries(params)
+    .map(([name, use]) => ({ name, use }))
+    .sort((a, b) => turnOf(a.use) - turnOf(b.use));
+  const withSynonym = uses.flatMap(({ name, use }) =>
     'synonym' in use ? [[name, use.param, use.synonym as string] as const] : [],
   );
   const namesOf = (isRequired: boolean) =>
-    uses.flatMap(([name, use]) => (use.in === 'query' && use.required === isRequired ? [name] : []));
+    uses.flatMap(({ name, use }) => (use.in === 'query' && use.required === isRequired ? [name] : []));
   // The names that the query may have.
   const known: ReadonlySet<string> = new Set([
     ...namesOf(true),
     ...withSynonym.map(([, , synonym]) => synonym),
     ...namesOf(false),
   ]);
-  const [names, synonyms] = [0, 2].map((column) => withSynonym.map((row) => row[column]).join(' and '));
-  const missing = `is required: send ${names}, or ${synonyms}, not one of each`;
-  return { uses, withSynonym, missing, known, ignored: new Set(ignored) as ReadonlySet<string> };
+  const synonyms = withSynonym.map(([, , synonym]) => synonym);
+  const names = withSynonym.map(([name]) => name);
+  const missing = `is required: send ${names.join(' and ')}, or ${synonyms.join(' and ')}, not one of each`;
+  return { uses, withSynonym, synonyms, missing, known, ignored: new Set(ignored) as ReadonlySet<string> };
 }
 
 const leftOut = (text: string) => `. The program that sent it had no value, and wrote ${text}: leave the parameter out`;
@@ -59,42 +68,49 @@ export const readRequest = <O extends Declaration>(
 /** The names that a request of the operation may have, and those that it ignores. */
 export const namesOf = (operation: Declaration): Pick<Plan, 'known' | 'ignored'> => planOf(operation);
 
-/** The same from values that are already separated, with the faults that were found on the way. */
+/** The same from values that are already separated. */
 export function readValues<O extends Declaration>(
   operation: O,
   path: Readonly<Record<string, string>>,
-  { values, faults }: Query,
+  { values, faults }: Given,
 ): RequestOf<O> {
-  const plan = planOf(operation);
+  const { uses, withSynonym, synonyms, missing } = planOf(operation);
   const request: Record<string, unknown> = {};
-  const read = (name: string, param: Param<unknown>, text: string | undefined, missing = 'is required'): unknown => {
-    const value = text === undefined ? new Fault(missing) : param.read(text);
-    if (!(value instanceof Fault)) return value;
-    faults.push({ parameter: name, detail: value.detail + (PROGRAM_WORDS.get(text) ?? '') });
-    return undefined;
-  };
-  const usesSynonyms = plan.withSynonym.some(([, , synonym]) => values.has(synonym));
+  const isGiven = (name: string) => values.get(name) !== undefined;
+  const usesSynonyms = synonyms.some(isGiven);
   if (usesSynonyms) {
-    const { withSynonym, missing } = plan;
-    const usesNames = withSynonym.some(([name]) => values.has(name));
+    const usesNames = withSynonym.some(([name]) => isGiven(name));
     for (const [name, param, synonym] of withSynonym) {
-      const value = read(synonym, param, values.get(synonym), missing);
+      const value = readValue(synonym, param, values.get(synonym), faults, missing);
       request[name] = value;
       // If they are given under both names, the values must be equal.
-      const same = usesNames ? read(name, param, values.get(name), missing) : value;
+      const same = usesNames ? readValue(name, param, values.get(name), faults, missing) : value;
       if (value !== undefined && same !== undefined && value !== same)
         faults.push({ parameter: name, detail: `differs from ${synonym}, which means the same` });
     }
   }
-  for (const [name, use] of plan.uses) {
+  for (const { name, use } of uses) {
     if (usesSynonyms && 'synonym' in use) continue;
     const text = use.in === 'path' ? path[name] : values.get(name);
-    request[name] = text === undefined && !use.required ? use.default : read(name, use.param, text);
+    request[name] = text === undefined && !use.required ? use.default : readValue(name, use.param, text, faults);
   }
   for (const rule of operation.rules) {
-    const fault = rule((name) => values.has(name));
+    const fault = rule(isGiven);
     if (fault !== null) faults.push(fault);
   }
   if (faults.length > 0) throw badRequest(faults);
   return request as RequestOf<O>;
+}
+
+function readValue(
+  name: string,
+  param: Param<unknown>,
+  text: string | undefined,
+  faults: ParameterFault[],
+  missing = 'is required',
+): unknown {
+  const value = text === undefined ? new Fault(missing) : param.read(text);
+  if (!(value instanceof Fault)) return value;
+  faults.push({ parameter: name, detail: value.detail + (PROGRAM_WORDS.get(text) ?? '') });
+  return undefined;
 }

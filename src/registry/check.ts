@@ -69,12 +69,14 @@ export function grantingKeys(question: Question | AnyQuestion): DelegationKey[] 
 
 function keysWithRights(question: Question, rights: Bytes32 | null): DelegationKey[] {
   const { version, from, to, scope } = question;
-  return SCOPES[scope].grantedBy.map((kind) => {
+  const keys: DelegationKey[] = [];
+  for (const kind of SCOPES[scope].grantedBy) {
     const has = KINDS[kind];
     const contract = has.contract && 'contract' in question ? question.contract : null;
     const tokenId = has.tokenId && 'tokenId' in question ? question.tokenId : null;
-    return { version, kind, from, to, contract, tokenId, rights };
-  });
+    keys.push({ version, kind, from, to, contract, tokenId, rights });
+  }
+  return keys;
 }
 
 /** What is wrong with a question, in words, or null for a good one. */

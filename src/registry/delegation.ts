@@ -72,11 +72,19 @@ export const sameDelegation = (a: DelegationKey, b: DelegationKey): boolean =>
 export const delegationId = (key: DelegationKey): string =>
   `${key.version}${key.kind}${key.from}${key.to}${key.contract}:${key.tokenId?.toString(36)}:${key.rights}`;
 
-const ADDRESS = /^0x[0-9a-f]{40}$/;
-const BYTES32 = /^0x[0-9a-f]{64}$/;
+/** 1 for the code of each lower-case hex digit. */
+const IS_DIGIT = Uint8Array.from({ length: 128 }, (_, code) => Number(/[0-9a-f]/.test(String.fromCharCode(code))));
 
-export const isAddress = (value: unknown): value is Address => typeof value === 'string' && ADDRESS.test(value);
-export const isBytes32 = (value: unknown): value is Bytes32 => typeof value === 'string' && BYTES32.test(value);
+/** `0x` and so many lower-case hex digits. A regular expression takes twice as long, for half of what reading a question takes. */
+function isHex(value: unknown, digits: number): boolean {
+  if (typeof value !== 'string' || value.length !== 2 + digits || !value.startsWith('0x')) return false;
+  let all = 1;
+  for (let at = 2; at < value.length; at++) all &= IS_DIGIT[value.charCodeAt(at)] ?? 0;
+  return all === 1;
+}
+
+export const isAddress = (value: unknown): value is Address => isHex(value, 40);
+export const isBytes32 = (value: unknown): value is Bytes32 => isHex(value, 64);
 export const isUint256 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= 0n && value <= MAX_UINT256;
 

@@ -95,7 +95,8 @@ function readStep(value: JsonValue): Step {
   if (!isObject(value)) throw new Fault('must be an object such as {"grant": "ALL", "from": "0x…", "to": "0x…"}');
   const [repeated] = value.repeated;
   if (repeated !== undefined) throw new Fault(`${repeated} is given more than once`);
-  const { grant, revoke, ...given } = Object.fromEntries(value.values);
+  const { names, values: written } = value;
+  const { grant, revoke, ...given } = Object.fromEntries(names.map((field, place) => [field, written[place] ?? null]));
   if ((grant === undefined) === (revoke === undefined)) throw new Fault('must have either grant or revoke');
   const values = readFields(given);
   const { version = 2, at } = values;

@@ -2,7 +2,8 @@
 // address, so the hash is keyed with the store's own secret: nobody outside can make collisions. A collision by chance does no
 // harm, because every statement compares the full values too.
 
-import type { Address, DelegationKey } from '../registry/delegation.ts';
+import { type Address, type DelegationKey, NO_RIGHTS } from '../registry/delegation.ts';
+import type { Version } from '../registry/versions.ts';
 import type { Engine, WriteTransaction } from './engine.ts';
 import { decodeUint } from './rows/cells.ts';
 import { columns } from './rows/columns.ts';
@@ -16,6 +17,8 @@ export const HASHES = 2 ** 52;
 
 export function createIndexHash(secret: bigint) {
   const hash = (text: string) => Number(Bun.hash.wyhash(text, secret) >> DROPPED_BITS);
+  /** Of grants of everything, by version: every check asks for one. */
+  const unrestricted = new Map<Version, number>();
   return {
     /** Of the wallet that grants. It differs by chain: a wallet's rows on two chains are no neighbours in an index. */
     cold: (chainId: number, from: Address) => hash(`${chainId} from ${from}`),
@@ -23,7 +26,9 @@ export function createIndexHash(secret: bigint) {
     hot: (chainId: number, to: Address) => hash(`${chainId} to ${to}`),
     /** Of everything that distinguishes the delegations of a pair. */
     key: ({ version, kind, contract, tokenId, rights }: DelegationKey) =>
-      hash(`${version},${kind},${contract},${tokenId},${rights}`),
+      kind === 'ALL' && rights === NO_RIGHTS
+        ? unrestricted.getOrInsertComputed(version, () => hash(`${version},ALL,null,null,${NO_RIGHTS}`))
+        : hash(`${version},${kind},${contract},${tokenId},${rights}`),
   };
 }
 

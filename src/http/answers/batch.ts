@@ -100,11 +100,8 @@ export async function answerBatch(operation: BatchOperation, call: Call): Promis
     };
     const headers: Record<string, string> = { ...CORS, 'cache-control': 'no-store', vary: 'X-API-KEY' };
     if (timestamp !== undefined) headers['x-as-of-timestamp'] = String(timestamp);
-    if (formats.response === 'json') {
-      headers['content-type'] = JSON_TYPE;
-      return textResponse(await retried(() => answerWhole(batch)), { headers });
-    }
-    headers['content-type'] = 'application/x-ndjson';
+    headers['content-type'] = formats.response === 'json' ? JSON_TYPE : 'application/x-ndjson';
+    if (formats.response === 'json') return textResponse(await retried(() => answerWhole(batch)), { headers });
     const begun = await retried(() => beginLines(batch));
     isStreamed = true;
     // Too late is the last line, not the end of the connection.
@@ -151,9 +148,8 @@ async function readRows(
   const rows: Row[] = [];
   const chainIds = new Set<number>();
   const values = splitBatch(body, format);
-  const rowOf = (value: JsonValue | Problem): Row => {
+  const rowOf = (value: JsonValue): Row => {
     try {
-      if (value instanceof Problem) return value;
       const row = readQuestion(value);
       requireServed(row.chainId, row.question.version, service.chainIds);
       chainIds.add(row.chainId);
@@ -168,7 +164,7 @@ async function readRows(
     for (let left = READ_AT_ONCE; left > 0; left--) {
       const { done, value } = values.next();
       if (done || rows.length > mostQuestions) return false;
-      rows.push(rowOf(value));
+      rows.push(value instanceof Problem ? value : rowOf(value));
     }
     return true;
   };
@@ -207,13 +203,12 @@ const refusal = (problem: Problem) => `{"problem":${JSON.stringify(problemBody(p
 async function answerSlice(batch: Batch, pins: ReadonlyMap<number, Pin>, from: number): Promise<string[]> {
   const slice = batch.rows.slice(from, from + SLICE);
   const texts = slice.map((row) => (row instanceof Problem ? refusal(row) : ''));
-  const asked = [...slice.keys()].filter((position) => texts[position] === '');
-  const questionAt = (position: number) => slice[position] as ChainQuestion;
-  for (const [chainId, positions] of Map.groupBy(asked, (position) => questionAt(position).chainId)) {
-    const pin = pins.get(chainId) as Pin;
-    const questions = positions.map(questionAt);
-    const answered = await batch.long.read(questions.length, () => answerChain(batch, chainId, pin, questions));
-    for (const [turn, position] of positions.entries()) texts[position] = answered[turn] as string;
+  for (const [chainId, pin] of pins) {
+    const places = [...slice.keys()].filter((place) => (slice[place] as Partial<ChainQuestion>).chainId === chainId);
+    if (places.length === 0) continue;
+    const asked = places.map((place) => slice[place] as ChainQuestion);
+    const answered = await batch.long.read(places.length, () => answerChain(batch, chainId, pin, asked));
+    for (const [turn, place] of places.entries()) texts[place] = answered[turn] as string;
   }
   return texts;
 }

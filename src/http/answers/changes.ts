@@ -105,7 +105,6 @@ function readPlace(text: string | undefined, identity: string, parameter: string
 }
 
 const EVENT_STREAM = 'text/event-stream';
-
 const wantsStream = ({ headers }: Request) => headers.get('accept')?.includes(EVENT_STREAM) === true;
 
 function stream(opened: StreamRequest, headers: Headers, call: Call): Response {

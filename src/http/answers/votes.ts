@@ -4,8 +4,8 @@ import { arrayText, NULL, plainText, stringify, writerFor } from '../../api/json
 import { handled } from '../../api/operation.ts';
 import type { Voter } from '../../api/params.ts';
 import { badRequest, Problem } from '../../api/problems.ts';
-import { parseQuery, type Query } from '../../api/query.ts';
-import { readRequest, readValues } from '../../api/request.ts';
+import { parseQuery } from '../../api/query.ts';
+import { type Given, readRequest, readValues } from '../../api/request.ts';
 import { string } from '../../api/shape.ts';
 import {
   MAX_VOTES_BYTES,
@@ -81,7 +81,7 @@ async function readVotes(operation: VotesOperation, call: Call, onBytes: (bytes:
   const read =
     operation.method === 'GET'
       ? readRequest(operation, path, query)
-      : readValues(VOTES_PARAMS, { ...posted?.options, ...path }, posted as Query);
+      : readValues(VOTES_PARAMS, { ...posted?.options, ...path }, posted as Given);
   const { contract, standard, rights, network: chainId, snapshot, addresses, ...more } = read;
   const { delegationChainId, explain, ...rest } = more;
   handled(rest);

@@ -1,7 +1,7 @@
 // Checks many questions as of one block in a few statements, and proves afterwards that history did not change meanwhile.
 
 import { type AnyQuestion, answer, grantingKeys, type Question } from '../../registry/check.ts';
-import { type Delegation, sameDelegation } from '../../registry/delegation.ts';
+import { type Delegation, type DelegationKey, sameDelegation } from '../../registry/delegation.ts';
 import { hasUnnamedRevocations, type Version } from '../../registry/versions.ts';
 import type { Dialect, Engine, Param } from '../engine.ts';
 import { findDispute } from '../halt.ts';
@@ -22,7 +22,6 @@ import { isPairUnsettled, unsettledBy } from './unsettled.ts';
  * the statement costs a third less. As of a block, the first span to end is looked for, and must not be one of another delegation.
  */
 const HEAD_TYPES = { hot: 'bigint', key: 'bigint', from_addr: 'bytea' } as const satisfies Partial<typeof LOOKUP_TYPES>;
-const typesOf = (isHead: boolean): ColumnTypes => (isHead ? HEAD_TYPES : LOOKUP_TYPES);
 /** The delegations of a statement of SQLite. The last one is filled up with nulls, which match nothing. */
 const CHUNK = 256;
 
@@ -33,7 +32,7 @@ const decodeKey = keyDecoder(FOUND.col);
 /** $1 is the chain; as of another block than the head $2 is the block. The delegations follow. */
 export const checkManyStatement = once((dialect: Dialect['name'], isHead: boolean): string => {
   const [block, first] = isHead ? [null, 2] : ['$2', 3];
-  const types = typesOf(isHead);
+  const types: ColumnTypes = isHead ? HEAD_TYPES : LOOKUP_TYPES;
   const names = Object.keys(types);
   const cells: SpanCells = { ...ofTable('q', names), chain: '$1' };
   // PostgreSQL counts from 1 on.
@@ -86,13 +85,14 @@ export function createCheckMany(engine: Engine, hash: IndexHash): Store['checkMa
   ): Promise<readonly Pick<Delegation, 'amount'>[][]> {
     const isHead = block === null;
     const granting = questions.map((): Pick<Delegation, 'amount'>[] => []);
-    const lookups = questions.flatMap((question, position) => {
-      const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), encodeHex(question.to)];
-      return grantingKeys(question).map((key) => {
-        const cells: Param[] = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, to)];
-        return { position, key, cells: [hot, hash.key(key), ...cells] };
-      });
-    });
+    const lookups: { position: number; key: DelegationKey; cells: Param[] }[] = [];
+    for (const [position, question] of questions.entries()) {
+      const [hot, from, to] = [hash.hot(chainId, question.to), encodeHex(question.from), question.to];
+      for (const key of grantingKeys(question)) {
+        const more = isHead ? [from] : [key.version, ...encodeKeyBetween(key, from, encodeHex(to))];
+        lookups.push({ position, key, cells: [hot, hash.key(key), ...more] });
+      }
+    }
     const sql = checkManyStatement(dialect, isHead);
     const shared = isHead ? [chainId] : [chainId, block];
     const size = readMany === null ? CHUNK : lookups.length;
