@@ -16,13 +16,14 @@ function providerIn(pauseOf: (call: number) => number | null | undefined) {
   const wait = async (ms: number) => {
     now += ms;
   };
-  const paced = paceCalls({ call } as unknown as Rpc, { now: () => now, sleep: wait });
+  const paced = paceCalls({ call, batch: call } as unknown as Rpc, { now: () => now, sleep: wait });
   const ask = async (count: number) => {
     for (let left = count; left > 0; left--) await paced.call('eth_chainId', []);
   };
   /** Milliseconds between the starts of two calls. */
   const gaps = () => starts.slice(1).map((at, turn) => at - (starts[turn] as number));
-  const provider = { latencyMs: 50, starts, gaps, ask, wait };
+  const askBatch = (count: number) => paced.batch(Array.from({ length: count }, () => ({ method: 'x', params: [] })));
+  const provider = { latencyMs: 50, starts, gaps, ask, askBatch, wait };
   return provider;
 }
 
@@ -77,6 +78,42 @@ test('after a rejection, calls start a little slower than those that the provide
 /** 97 percent of 20 calls in 1,050 ms, the one that was rejected included. */
 const ALLOWED_MS = 1050 / 20 / 0.97;
 
+test('each call of a batch counts', async () => {
+  const provider = providerIn((call) => (call === 5 ? 100 : undefined));
+  for (let turn = 0; turn < 4; turn++) await provider.askBatch(5);
+  provider.latencyMs = 0;
+  await provider.ask(1);
+  await provider.askBatch(10);
+  await provider.ask(1);
+  expect(provider.gaps().at(-1)).toBeCloseTo((10 * 1000) / 20 / 0.97, 1);
+});
+
+test('calls that succeeded at once are those of a second', async () => {
+  const provider = providerIn((call) => (call === 21 ? 100 : undefined));
+  provider.latencyMs = 0;
+  await provider.wait(10_000);
+  await provider.ask(30);
+  expect(provider.gaps().at(-1)).toBeCloseTo(1000 / 20 / 0.97, 1);
+});
+
+test('the calls of a pause are made up for, those of a second at most', async () => {
+  for (const [pauseMs, atOnce] of [
+    [500, 9],
+    [1000, 18],
+    [5000, 18],
+  ] as const) {
+    const provider = providerIn((call) => (call === 21 ? 100 : undefined));
+    await provider.ask(30);
+    provider.latencyMs = 0;
+    await provider.wait(pauseMs);
+    const before = provider.starts.length;
+    await provider.ask(30);
+    const gaps = provider.gaps().slice(before);
+    expect(gaps.findIndex((ms) => ms > 0)).toBe(atOnce);
+    expect(gaps.at(-1)).toBeCloseTo(ALLOWED_MS, 0);
+  }
+});
+
 test('a time without calls is not counted as slowness', async () => {
   const { gaps, ask, wait } = providerIn((call) => (call === 41 ? 100 : undefined));
   await ask(20);
@@ -90,7 +127,7 @@ test('a rate rises again: it is double after 200 seconds', async () => {
   await provider.ask(21);
   await provider.wait(200_000);
   provider.latencyMs = 0;
-  await provider.ask(30);
+  await provider.ask(80);
   expect(provider.gaps().at(-1)).toBeCloseTo(ALLOWED_MS / 2, 0);
 });
 

@@ -16,8 +16,8 @@ const MAX_PAUSE_MS = 5000;
 const DOUBLED_MS = 200_000;
 /** Slightly slower than the provider allows, which leaves room for the calls that are not paced. */
 const SHARE_OF_RATE = 0.97;
-/** A late timer does not lower the rate: calls that are overdue by less than this start at once. */
-const MAX_CATCH_UP_MS = 200;
+/** What a pause of ours left unused, as while a range is committed, is made up for: providers allow the calls of a second at once. */
+const MAX_CATCH_UP_MS = 1000;
 /** After this time without a call, the rate is measured anew. */
 const IDLE_MS = 1000;
 
@@ -30,16 +30,17 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   let rate = Number.POSITIVE_INFINITY;
   let nextStart = 0;
   let rejectedAt = 0;
-  let endedAt = 0;
+  let endedAt = Number.NEGATIVE_INFINITY;
   /** Calls that succeeded, since the last rejection or the last idle time. */
   let [accepted, since] = [0, 0];
 
-  async function run<T>(work: () => Promise<T>): Promise<T> {
+  /** Providers count each call of a batch. */
+  async function run<T>(calls: number, work: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const startedAt = await takeTurn();
+      const startedAt = await takeTurn(calls);
       try {
         const result = await work();
-        accepted++;
+        accepted += calls;
         return result;
       } catch (error) {
         const pauseMs = findPause(error, attempt);
@@ -54,7 +55,7 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
     }
   }
 
-  async function takeTurn(): Promise<number> {
+  async function takeTurn(calls: number): Promise<number> {
     while (inFlight >= MAX_IN_FLIGHT) await new Promise<void>((resolve) => void waiting.push(resolve));
     if (inFlight === 0 && time.now() - endedAt > IDLE_MS) [accepted, since] = [0, time.now()];
     inFlight++;
@@ -62,7 +63,7 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
       const now = time.now();
       if (now >= nextStart) {
         const grown = rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
-        nextStart = Math.max(nextStart + 1000 / grown, now - MAX_CATCH_UP_MS);
+        nextStart = Math.max(nextStart, now - MAX_CATCH_UP_MS) + (1000 * calls) / grown;
         return now;
       }
       await time.sleep(nextStart - now);
@@ -72,7 +73,8 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   /** The calls that succeeded between two rejections show the rate that the provider allows. */
   function slowDown(pauseMs: number): void {
     const now = time.now();
-    const seen = (1000 * accepted) / (now - since);
+    // What succeeds in less than a second is what a second allows.
+    const seen = (1000 * accepted) / Math.max(1000, now - since);
     // Fewer calls succeeded than the provider allows if we were busy: so one rejection lowers a known rate by a fifth at most.
     const lowest = rate === Number.POSITIVE_INFINITY ? 1 : rate * (accepted > 0 ? 0.8 : 0.5);
     rate = Math.max(1, lowest, seen * SHARE_OF_RATE);
@@ -80,8 +82,8 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   }
 
   return {
-    call: (method, params) => run(() => rpc.call(method, params)),
-    batch: (calls) => run(() => rpc.batch(calls)),
+    call: (method, params) => run(1, () => rpc.call(method, params)),
+    batch: (calls) => run(calls.length, () => rpc.batch(calls)),
   };
 }
 
