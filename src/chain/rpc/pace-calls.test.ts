@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { paceCalls } from './pace-calls.ts';
-import { type Rpc, RpcError } from './rpc.ts';
+import { type Rpc, type RpcCall, RpcError } from './rpc.ts';
 
 /** A provider in its own time. It refuses those for which there is a pause, or null without one. */
 function providerIn(pauseOf: (call: number) => number | null | undefined) {
@@ -16,7 +16,11 @@ function providerIn(pauseOf: (call: number) => number | null | undefined) {
   const wait = async (ms: number) => {
     now += ms;
   };
-  const paced = paceCalls({ call, batch: call } as unknown as Rpc, { now: () => now, sleep: wait });
+  const batch = async (calls: readonly unknown[]) => {
+    await call();
+    return [...calls];
+  };
+  const paced = paceCalls({ call, batch } as unknown as Rpc, { now: () => now, sleep: wait });
   const ask = async (count: number) => {
     for (let left = count; left > 0; left--) await paced.call('eth_chainId', []);
   };
@@ -86,6 +90,38 @@ test('each call of a batch counts', async () => {
   await provider.askBatch(10);
   await provider.ask(1);
   expect(provider.gaps().at(-1)).toBeCloseTo((10 * 1000) / 20 / 0.97, 1);
+});
+
+test('a batch of more calls than a provider allows in a second is sent in parts, in order', async () => {
+  let [now, tokens, filledAt] = [10_000, 25, 10_000];
+  const sizes: number[] = [];
+  const batch = async (calls: readonly RpcCall[]) => {
+    tokens = Math.min(25, tokens + (25 * (now - filledAt)) / 1000);
+    filledAt = now;
+    if (calls.length > tokens) throw new RpcError('refused', 'slow down', { httpStatus: 429, retryAfterMs: 1000 });
+    tokens -= calls.length;
+    sizes.push(calls.length);
+    return calls.map(({ params: [one] }) => one);
+  };
+  const sleep = async (ms: number) => {
+    now += ms;
+  };
+  const paced = paceCalls({ batch } as unknown as Rpc, { now: () => now, sleep });
+  const numbers = Array.from({ length: 200 }, (_, at) => at);
+  expect(await paced.batch(numbers.map((one) => ({ method: 'x', params: [one] })))).toEqual(numbers);
+  // Parts grow: the one before may have been rejected for what others sent.
+  expect(sizes).toEqual([25, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22]);
+  // At 25 calls a second, eight seconds would do.
+  expect(now - 10_000).toBeLessThan(20_000);
+});
+
+test('a batch that is rejected in every size fails at the fifth rejection, and the next one is small', async () => {
+  const { starts, askBatch } = providerIn((call) => (call <= 5 ? null : undefined));
+  await expect(askBatch(50)).rejects.toThrow('slow down');
+  expect(starts).toHaveLength(5);
+  // Of 6, 7, 8, 9, 10 and 10 calls.
+  await askBatch(50);
+  expect(starts).toHaveLength(5 + 6);
 });
 
 test('calls that succeeded at once are those of a second', async () => {

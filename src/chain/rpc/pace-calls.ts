@@ -2,7 +2,7 @@
 // rate-limited call again when the provider allows it.
 
 import { findCause } from './errors.ts';
-import { type Rpc, RpcError } from './rpc.ts';
+import { MAX_BATCH, type Rpc, RpcError } from './rpc.ts';
 
 /** Enough for 25 calls per second at a latency of 300 ms. */
 const MAX_IN_FLIGHT = 10;
@@ -33,25 +33,30 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   let endedAt = Number.NEGATIVE_INFINITY;
   /** Calls that succeeded, since the last rejection or the last idle time. */
   let [accepted, since] = [0, 0];
+  /** A provider that allows fewer calls a second than a batch has would reject it for ever. */
+  let mostInBatch = MAX_BATCH;
 
-  /** Providers count each call of a batch. */
-  async function run<T>(calls: number, work: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      const startedAt = await takeTurn(calls);
-      try {
-        const result = await work();
-        accepted += calls;
-        return result;
-      } catch (error) {
-        const pauseMs = findPause(error, attempt);
-        if (pauseMs === null) throw error;
-        // The calls that were in flight are rejected together: one rejection counts.
-        if (startedAt >= rejectedAt) slowDown(pauseMs);
-      } finally {
-        inFlight--;
-        endedAt = time.now();
-        waiting.shift()?.();
-      }
+  /** Sends once, when it is its turn. Null if it was rejected and can be sent again. Providers count each call of a batch. */
+  async function send<T>(
+    calls: number,
+    attempt: number,
+    work: () => Promise<T>,
+  ): Promise<{ readonly result: T } | null> {
+    const startedAt = await takeTurn(calls);
+    try {
+      const result = await work();
+      accepted += calls;
+      return { result };
+    } catch (error) {
+      const pauseMs = findPause(error, attempt);
+      if (pauseMs === null) throw error;
+      // The calls that were in flight are rejected together: one rejection counts.
+      if (startedAt >= rejectedAt) slowDown(pauseMs, calls);
+      return null;
+    } finally {
+      inFlight--;
+      endedAt = time.now();
+      waiting.shift()?.();
     }
   }
 
@@ -71,19 +76,40 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   }
 
   /** The calls that succeeded between two rejections show the rate that the provider allows. */
-  function slowDown(pauseMs: number): void {
+  function slowDown(pauseMs: number, calls: number): void {
     const now = time.now();
     // What succeeds in less than a second is what a second allows.
     const seen = (1000 * accepted) / Math.max(1000, now - since);
     // Fewer calls succeeded than the provider allows if we were busy: so one rejection lowers a known rate by a fifth at most.
-    const lowest = rate === Number.POSITIVE_INFINITY ? 1 : rate * (accepted > 0 ? 0.8 : 0.5);
+    // A batch may have been rejected for its size alone.
+    const lowest = rate === Number.POSITIVE_INFINITY ? calls / 2 : rate * (accepted > 0 || calls > 1 ? 0.8 : 0.5);
     rate = Math.max(1, lowest, seen * SHARE_OF_RATE);
     [rejectedAt, since, accepted, nextStart] = [now, now, 0, now + pauseMs];
   }
 
   return {
-    call: (method, params) => run(1, () => rpc.call(method, params)),
-    batch: (calls) => run(calls.length, () => rpc.batch(calls)),
+    async call(method, params) {
+      for (let attempt = 1; ; attempt++) {
+        const sent = await send(1, attempt, () => rpc.call(method, params));
+        if (sent !== null) return sent.result;
+      }
+    },
+    async batch(calls) {
+      const results: unknown[] = [];
+      for (let attempt = 1; results.length < calls.length; ) {
+        const some = calls.slice(results.length, results.length + mostInBatch);
+        const sent = await send(some.length, attempt, () => rpc.batch(some));
+        if (sent === null) {
+          // The first one may only have come too early.
+          if (attempt++ > 1) mostInBatch = Math.max(1, some.length >> 1);
+          continue;
+        }
+        for (const result of sent.result) results.push(result);
+        attempt = 1;
+        if (some.length === mostInBatch) mostInBatch = Math.min(MAX_BATCH, mostInBatch + 1);
+      }
+      return results;
+    },
   };
 }
 
