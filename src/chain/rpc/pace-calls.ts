@@ -36,22 +36,27 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   /** A provider that allows fewer calls a second than a batch has would reject it for ever. */
   let mostInBatch = MAX_BATCH;
 
-  /** Sends once, when it is its turn. Null if it was rejected and can be sent again. Providers count each call of a batch. */
-  async function send<T>(
-    calls: number,
-    attempt: number,
-    work: () => Promise<T>,
-  ): Promise<{ readonly result: T } | null> {
-    const startedAt = await takeTurn(calls);
+  /**
+   * Sends once, when it is its turn: as many calls as are allowed then. Null if they were rejected and can be sent again. Providers count
+   * each call of a batch.
+   */
+  async function send<T>(attempt: number, calls: () => number, work: (calls: number) => Promise<T>) {
+    const startedAt = await takeTurn();
+    const count = calls();
+    nextStart += (1000 * count) / currentRate(startedAt);
     try {
-      const result = await work();
-      accepted += calls;
+      const result = await work(count);
+      accepted += count;
       return { result };
     } catch (error) {
       const pauseMs = findPause(error, attempt);
       if (pauseMs === null) throw error;
       // The calls that were in flight are rejected together: one rejection counts.
-      if (startedAt >= rejectedAt) slowDown(pauseMs, calls);
+      if (startedAt >= rejectedAt) {
+        // After a success, a batch may only have come too early.
+        if (count > 1 && (attempt > 1 || accepted === 0)) mostInBatch = count >> 1;
+        slowDown(pauseMs, count);
+      }
       return null;
     } finally {
       inFlight--;
@@ -60,20 +65,21 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
     }
   }
 
-  async function takeTurn(calls: number): Promise<number> {
+  async function takeTurn(): Promise<number> {
     while (inFlight >= MAX_IN_FLIGHT) await new Promise<void>((resolve) => void waiting.push(resolve));
     if (inFlight === 0 && time.now() - endedAt > IDLE_MS) [accepted, since] = [0, time.now()];
     inFlight++;
     for (;;) {
       const now = time.now();
       if (now >= nextStart) {
-        const grown = rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
-        nextStart = Math.max(nextStart, now - MAX_CATCH_UP_MS) + (1000 * calls) / grown;
+        nextStart = Math.max(nextStart, now - MAX_CATCH_UP_MS);
         return now;
       }
       await time.sleep(nextStart - now);
     }
   }
+
+  const currentRate = (now: number) => rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
 
   /** The calls that succeeded between two rejections show the rate that the provider allows. */
   function slowDown(pauseMs: number, calls: number): void {
@@ -81,8 +87,9 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
     // What succeeds in less than a second is what a second allows.
     const seen = (1000 * accepted) / Math.max(1000, now - since);
     // Fewer calls succeeded than the provider allows if we were busy: so one rejection lowers a known rate by a fifth at most.
-    // A batch may have been rejected for its size alone.
-    const lowest = rate === Number.POSITIVE_INFINITY ? calls / 2 : rate * (accepted > 0 || calls > 1 ? 0.8 : 0.5);
+    // A batch may be rejected for its size alone, and is halved.
+    const share = accepted > 0 ? 0.8 : calls > 1 ? 1 : 0.5;
+    const lowest = rate === Number.POSITIVE_INFINITY ? calls / 2 : rate * share;
     rate = Math.max(1, lowest, seen * SHARE_OF_RATE);
     [rejectedAt, since, accepted, nextStart] = [now, now, 0, now + pauseMs];
   }
@@ -90,23 +97,27 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
   return {
     async call(method, params) {
       for (let attempt = 1; ; attempt++) {
-        const sent = await send(1, attempt, () => rpc.call(method, params));
+        const sent = await send(
+          attempt,
+          () => 1,
+          () => rpc.call(method, params),
+        );
         if (sent !== null) return sent.result;
       }
     },
     async batch(calls) {
       const results: unknown[] = [];
-      for (let attempt = 1; results.length < calls.length; ) {
-        const some = calls.slice(results.length, results.length + mostInBatch);
-        const sent = await send(some.length, attempt, () => rpc.batch(some));
-        if (sent === null) {
-          // The first one may only have come too early.
-          if (attempt++ > 1) mostInBatch = Math.max(1, some.length >> 1);
-          continue;
-        }
+      for (let attempt = 1; results.length < calls.length; attempt++) {
+        const from = results.length;
+        const sent = await send(
+          attempt,
+          () => Math.min(mostInBatch, calls.length - from),
+          (count) => rpc.batch(calls.slice(from, from + count)),
+        );
+        if (sent === null) continue;
         for (const result of sent.result) results.push(result);
-        attempt = 1;
-        if (some.length === mostInBatch) mostInBatch = Math.min(MAX_BATCH, mostInBatch + 1);
+        attempt = 0;
+        if (sent.result.length === mostInBatch) mostInBatch = Math.min(MAX_BATCH, mostInBatch + 1);
       }
       return results;
     },
