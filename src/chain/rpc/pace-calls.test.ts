@@ -82,6 +82,37 @@ test('after a rejection, calls start a little slower than those that the provide
 /** 97 percent of 20 calls in 1,050 ms, the one that was rejected included. */
 const ALLOWED_MS = 1050 / 20 / 0.97;
 
+test('calls that wait for the same moment start one after another', async () => {
+  let now = 0;
+  let asleep: { readonly until: number; readonly wake: () => void }[] = [];
+  const sleep = (ms: number) =>
+    new Promise<void>((wake) => {
+      asleep.push({ until: now + ms, wake });
+    });
+  const starts: number[] = [];
+  const call = async () => {
+    starts.push(now);
+    if (starts.length <= 3) throw new RpcError('refused', 'slow down', { httpStatus: 429, retryAfterMs: 100 });
+  };
+  const paced = paceCalls({ call } as unknown as Rpc, { now: () => now, sleep });
+  let isDone = false;
+  const all = Promise.all([1, 2, 3].map(() => paced.call('x', []))).then(() => {
+    isDone = true;
+  });
+  await Bun.sleep(0);
+  while (!isDone) {
+    now = Math.min(...asleep.map(({ until }) => until));
+    const due = asleep.filter(({ until }) => until <= now);
+    asleep = asleep.filter(({ until }) => until > now);
+    for (const { wake } of due) wake();
+    await Bun.sleep(0);
+  }
+  await all;
+  expect(starts).toHaveLength(6);
+  // The first three were in flight together.
+  expect(new Set(starts).size).toBe(1 + 3);
+});
+
 test('each call of a batch counts', async () => {
   const provider = providerIn((call) => (call === 5 ? 100 : undefined));
   for (let turn = 0; turn < 4; turn++) await provider.askBatch(5);
@@ -116,12 +147,14 @@ test('a batch of more calls than a provider allows in a second is sent in parts,
 });
 
 test('a batch that is rejected in every size fails at the fifth rejection, and the next one is small', async () => {
-  const { starts, askBatch } = providerIn((call) => (call <= 5 ? null : undefined));
+  const { starts, gaps, askBatch } = providerIn((call) => (call <= 5 ? null : undefined));
   await expect(askBatch(50)).rejects.toThrow('slow down');
   expect(starts).toHaveLength(5);
   // Of 3, 4, 5, 6, 7, 8, 9 and 8 calls.
   await askBatch(50);
   expect(starts).toHaveLength(5 + 8);
+  // At 25 calls a second, half of the first batch: what was rejected for its size says nothing about the rate.
+  expect(gaps().at(-1)).toBeCloseTo((9 * 1000) / 25, 0);
 });
 
 test('calls that succeeded at once are those of a second', async () => {

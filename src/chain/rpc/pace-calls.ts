@@ -41,9 +41,7 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
    * each call of a batch.
    */
   async function send<T>(attempt: number, calls: () => number, work: (calls: number) => Promise<T>) {
-    const startedAt = await takeTurn();
-    const count = calls();
-    nextStart += (1000 * count) / currentRate(startedAt);
+    const { startedAt, count } = await takeTurn(calls);
     try {
       const result = await work(count);
       accepted += count;
@@ -65,21 +63,21 @@ export function paceCalls(rpc: Rpc, time: typeof TIME = TIME): Rpc {
     }
   }
 
-  async function takeTurn(): Promise<number> {
+  async function takeTurn(calls: () => number) {
     while (inFlight >= MAX_IN_FLIGHT) await new Promise<void>((resolve) => void waiting.push(resolve));
     if (inFlight === 0 && time.now() - endedAt > IDLE_MS) [accepted, since] = [0, time.now()];
     inFlight++;
     for (;;) {
       const now = time.now();
       if (now >= nextStart) {
-        nextStart = Math.max(nextStart, now - MAX_CATCH_UP_MS);
-        return now;
+        const count = calls();
+        const grown = rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
+        nextStart = Math.max(nextStart, now - MAX_CATCH_UP_MS) + (1000 * count) / grown;
+        return { startedAt: now, count };
       }
       await time.sleep(nextStart - now);
     }
   }
-
-  const currentRate = (now: number) => rate * (1 + ((now - rejectedAt) / DOUBLED_MS) ** 2);
 
   /** The calls that succeeded between two rejections show the rate that the provider allows. */
   function slowDown(pauseMs: number, calls: number): void {
