@@ -105,9 +105,12 @@ async function createKey(databaseUrl: string): Promise<string> {
   return (created as CreatedKey).text;
 }
 
+/** Longer than three calls of the local chain that get no response may take. */
+const MOST_SECONDS = 90;
+
 async function waitUntilIndexed(service: RunningService, evm: Evm, signal: AbortSignal): Promise<void> {
   const tip = Number(await evm.rpc.call('eth_blockNumber', []));
-  for (let left = 300; left > 0 && !signal.aborted; left--) {
+  for (let left = 10 * MOST_SECONDS; left > 0 && !signal.aborted; left--) {
     const response = await fetch(`${service.url}/networks`);
     const [network] = (await response.json()) as {
       ready: boolean;
@@ -120,7 +123,7 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
   }
   if (!signal.aborted)
     throw new UsageError(
-      'The service did not index the local chain within 30 s. Start with LOG_LEVEL=info to see why.',
+      `The service did not index the local chain within ${MOST_SECONDS} s. Start with LOG_LEVEL=info to see why.`,
     );
 }
 
