@@ -46,6 +46,8 @@ const HISTORY: readonly (readonly [day: number, call: RegistryCall])[] = [
 
 /** Random transactions in the history. */
 const RANDOM_CALLS = 40;
+/** Before the last quarter of an hour: a block is final when it is a minute older than the newest, and no block comes while the sandbox starts. */
+const RANDOM_DAYS = HISTORY_DAYS - 0.01;
 
 export function createActivity(rpc: Rpc, random: () => number) {
   const { registries } = NETWORKS.get(1) as Network;
@@ -124,7 +126,7 @@ export function createActivity(rpc: Rpc, random: () => number) {
       await prepare(OTHER.Relay);
       await deployTokens(rpc);
       await deployNames(rpc);
-      const background = Array.from({ length: RANDOM_CALLS }, () => [random() * HISTORY_DAYS, randomCall()] as const);
+      const background = Array.from({ length: RANDOM_CALLS }, () => [random() * RANDOM_DAYS, randomCall()] as const);
       const all = [...HISTORY, ...background].sort(([a], [b]) => a - b);
       const calls = all.map(([day, call]) => ({ at: Math.floor(startedAt + day * DAY_SECONDS), call }));
       await makeCalls(calls, FINALITY_BLOCKS);
