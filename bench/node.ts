@@ -242,8 +242,8 @@ const server = Bun.serve({
     const { pathname } = new URL(request.url);
     if (pathname.endsWith(SERVED))
       return served(chainAt(pathname.slice(0, -SERVED.length)), (await request.json()) as ServedRange);
-    const chain = chainAt(pathname);
     if (request.method === 'GET') return Response.json(throttler?.calls ?? {});
+    const chain = chainAt(pathname);
     const body = (await request.json()) as NodeQuestion | NodeQuestion[];
     if (throttler !== null && !(await throttler.admit([body].flat().length))) {
       return new Response('Too many requests', { status: 429, headers: { 'retry-after': '1' } });

@@ -7,6 +7,7 @@ import { MAINNET } from '../../../test/support/vectors.ts';
 import { createProviderPool, type Provider, type Providers } from '../rpc/provider-pool.ts';
 import { findAgreedBlock, isOnChain } from './agreed-block.ts';
 import type { Context } from './context.ts';
+import { createLineage } from './lineage.ts';
 
 const maker = createChainMaker(100);
 const chain: FakeBlock[] = [];
@@ -23,6 +24,7 @@ const blamed: string[] = [];
 const context = (isProven: boolean) =>
   ({
     proof: { isProven },
+    lineage: createLineage(),
     providerCount: 2,
     blame: ({ name }: Provider) => blamed.push(name),
   }) as unknown as Context;

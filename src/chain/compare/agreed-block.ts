@@ -7,6 +7,7 @@ import type { BlockId, BlockTag, Header, Node } from '../rpc/node.ts';
 import type { Provider, Providers } from '../rpc/provider-pool.ts';
 import { RpcError } from '../rpc/rpc.ts';
 import type { Context } from './context.ts';
+import { MAX_BETWEEN } from './lineage.ts';
 
 /** Throws if the provider serves another chain, or does not have the block. */
 export async function fetchHeader({ network, proof }: Context, node: Node, block: BlockTag): Promise<Header> {
@@ -124,25 +125,10 @@ async function findWrong(pair: readonly [Provider, Provider], number: number, an
   return { wrong: without(await headersOf(low), ({ hash }) => hash === parent), silent };
 }
 
-/** The headers between a block and its descendant that are read for a proof. */
-const MAX_BETWEEN = 1000;
-const CHUNK = 100;
-
 /** Whether a block is an ancestor of the anchor: by the hashes of parents, or if that is too far, because all providers have it. */
 export async function isOnChain(context: Context, agreed: AgreedBlock, anchor: BlockId): Promise<boolean> {
   const { header, providers, isAll } = agreed;
   if (!context.proof.isProven || anchor.number - header.number > MAX_BETWEEN) return isAll;
   const [{ node }] = providers as [Provider];
-  let expected = anchor.hash;
-  for (let high = anchor.number; high > header.number; high -= CHUNK) {
-    const low = Math.max(header.number + 1, high - CHUNK + 1);
-    for (const one of (await node.headers(numbersFrom(low, high))).toReversed()) {
-      if (one.hash !== expected || rootsOf(one) === null) return false;
-      expected = one.parentHash;
-    }
-  }
-  return expected === header.hash;
+  return (await context.lineage.ancestorAt(node, anchor, header.number)) === header.hash;
 }
-
-export const numbersFrom = (low: number, high: number): number[] =>
-  Array.from({ length: high - low + 1 }, (_, position) => low + position);

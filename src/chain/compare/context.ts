@@ -6,6 +6,7 @@ import { type Dispute, describeHalt, type Halt, MAX_DISPUTED, MAX_DISPUTES } fro
 import type { BlockRef, ChainState, Report, Store } from '../../store/store.ts';
 import { createProvability } from '../prove/provability.ts';
 import type { Provider } from '../rpc/provider-pool.ts';
+import { createLineage } from './lineage.ts';
 
 export type FollowerEvent =
   | { readonly type: 'reorg'; readonly from: number; readonly to: number }
@@ -89,6 +90,7 @@ export function createContext(options: ContextOptions) {
 
   return {
     ...options,
+    lineage: createLineage(),
     proof: createProvability(network, options.providerCount, options.now, (isProven) =>
       onEvent({ type: 'proofs', mode: isProven ? 'proven' : 'compared' }),
     ),

@@ -98,7 +98,7 @@ export async function resolveTimes(
     if (known.has(block.number)) setFromHeader(block, known.get(block.number));
     else left.push(block);
   }
-  const timed = left.filter(({ timestamp }) => timestamp !== null);
+  const timed = found.filter(({ timestamp }) => timestamp !== null);
   const sample = isPlausible(timed, between) ? [...new Set([timed[0], timed[timed.length >> 1], timed.at(-1)])] : [];
   await readHeaders(left.filter((block) => block.timestamp === null || sample.length === 0 || sample.includes(block)));
   const isSampleRight = sample.every((block) => block && times.get(block.number)?.time === block.timestamp);

@@ -121,6 +121,22 @@ test('a node that begins to serve another chain in the middle of a tick is notic
   await world.close();
 });
 
+test('each range of the newest blocks asks for the chain id once, after its logs', async () => {
+  const world = await createWorld({ blocks: 300, where: 'process', calls: () => [] });
+  const [node] = world.nodes as [FakeNode];
+  const asked: string[] = [];
+  await world.one.follower.tick();
+  world.grow(200, () => []);
+  node.fault = ({ method }, honest) => {
+    if (method === 'eth_getLogs' || method === 'eth_chainId') asked.push(method);
+    return honest();
+  };
+  await world.one.follower.tick();
+  // The first one is asked for with the head.
+  expect(asked).toEqual(['eth_chainId', 'eth_getLogs', 'eth_chainId']);
+  await world.close();
+});
+
 test('a range that providers disagree about in more blocks than are decided at once is not stored', async () => {
   const options = { blocks: 1, nodes: 2, where: 'process', calls: () => [], isProvable: false } as const;
   const world = await createWorld(options);

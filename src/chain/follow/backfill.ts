@@ -126,11 +126,12 @@ export function createBackfill(
 
   async function readRange(providers: TickProviders, from: number, to: number, mustProve: boolean) {
     const { node, scanner } = providers[0].history;
-    const before = await fetchHeader(context, node, to);
+    // The chain id is asked for with the header afterwards, which must be the same.
+    const before = await node.header(to);
     const fetch = (provider: Provider) => (provider === providers[0] ? scanner : provider.scanner).fetchLogs(from, to);
     const all = await fetchReports(context, providers, fetch, CROSS_CHECK_TIMEOUT_MS);
     const end = await fetchHeader(context, node, to);
-    if (before.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
+    if (before?.hash !== end.hash) throw new Inconsistent(`block ${to} changed while it was read`);
     const reports = await onlyComparable(context, all, end);
     const [ours] = reports as [ProviderLogs];
     const blocks: Map<number, BlockLogs & { readonly isProven?: boolean }> = new Map(ours.blocks);

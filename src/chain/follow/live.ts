@@ -2,9 +2,9 @@
 // be proven, no log is committed that its block's hash does not commit to.
 
 import { BadLogError } from '../../registry/event.ts';
-import { numbersFrom } from '../compare/agreed-block.ts';
 import type { Context } from '../compare/context.ts';
 import { decideLogs, findDisputes, proveReports } from '../compare/decide-logs.ts';
+import { numbersFrom } from '../compare/lineage.ts';
 import { fetchReports, findDiffering, logsOfBlock, onlyComparable, type Reports } from '../compare/provider-logs.ts';
 import { toBlockInput } from '../compare/resolve-blocks.ts';
 import { absenceBy, isExcluded } from '../prove/absence.ts';

@@ -4,10 +4,10 @@
 import type { NodeLog } from '../rpc/node.ts';
 import { keyOf, type Scanner } from '../rpc/scanner.ts';
 
-/** Logs in memory at once: read and not yet committed, or expected from calls in flight. About 100 MB. */
-const MAX_HELD_LOGS = 12_000;
+/** Logs in memory at once: read and not yet committed, or expected from calls in flight. About 50 MB. */
+const MAX_HELD_LOGS = 16_000;
 /** A part ends when it has this share of them, so that calls go on while it is committed. Larger commits cost less CPU per log. */
-const PART_SHARE = 2 / 3;
+const PART_SHARE = 3 / 5;
 const MAX_CALLS_IN_FLIGHT = 8;
 /** Responses that wait for an earlier one, or for the commit before them. */
 const MAX_CALLS_AHEAD = 256;
@@ -96,9 +96,9 @@ export async function readHistory(scanner: Scanner, options: HistoryOptions): Pr
     for (const log of piece.logs) logs.push(log);
     checked = piece.to;
   };
-  const endPart = (): HistoryPart => {
-    const part = { from: start, to: checked, logs };
-    [start, logs, began] = [checked + 1, [], ticks()];
+  const endPart = (end: number): HistoryPart => {
+    const part = { from: start, to: end, logs };
+    [start, logs, began] = [end + 1, [], ticks()];
     return part;
   };
   const consume = async () => {
@@ -114,7 +114,8 @@ export async function readHistory(scanner: Scanner, options: HistoryOptions): Pr
       const isPart = logs.length >= PART_SHARE * maxHeldLogs || ticks() - began > PART_MS;
       if (!isPart || checked < start) continue;
       const count = logs.length;
-      await onPart(endPart());
+      // Where it ends with a log, the header of its end is also one of those that the times of logs are compared with.
+      await onPart(endPart(spanOf(logs)?.highest ?? checked));
       taken = last?.logs.length ?? 0;
       release(count);
       fill();
@@ -126,7 +127,7 @@ export async function readHistory(scanner: Scanner, options: HistoryOptions): Pr
     await consume();
   } finally {
     isStopped = true;
-    if (checked >= start) await onPart(endPart());
+    if (checked >= start) await onPart(endPart(checked));
   }
 }
 

@@ -64,7 +64,7 @@ export interface RpcCall {
 }
 
 /** Many providers reject larger batches. */
-const MAX_BATCH = 50;
+export const MAX_BATCH = 50;
 /** After this many rejected batches in a row, calls are sent one by one. */
 const MAX_REJECTED_BATCHES = 3;
 
