@@ -110,6 +110,8 @@ const MOST_SECONDS = 90;
 
 async function waitUntilIndexed(service: RunningService, evm: Evm, signal: AbortSignal): Promise<void> {
   const tip = Number(await evm.rpc.call('eth_blockNumber', []));
+  const oldestFinal = tip - FINALITY_BLOCKS;
+  let state = '';
   for (let left = 10 * MOST_SECONDS; left > 0 && !signal.aborted; left--) {
     const response = await fetch(`${service.url}/networks`);
     const [network] = (await response.json()) as {
@@ -117,13 +119,15 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
       head: { number: number } | null;
       finalizedBlock: number | null;
     }[];
-    const isFinal = (network?.finalizedBlock ?? 0) >= tip - FINALITY_BLOCKS;
-    if (network?.ready && isFinal && (network.head?.number ?? 0) >= tip) return;
+    const head = network?.head?.number ?? 0;
+    const final = network?.finalizedBlock ?? 0;
+    if (network?.ready && final >= oldestFinal && head >= tip) return;
+    state = `head ${head} of ${tip}, final block ${final} of ${oldestFinal}, ${network?.ready ? '' : 'not '}ready`;
     await Bun.sleep(100);
   }
   if (!signal.aborted)
     throw new UsageError(
-      `The service did not index the local chain within ${MOST_SECONDS} s. Start with LOG_LEVEL=info to see why.`,
+      `The service did not index the local chain within ${MOST_SECONDS} s (${state}). Start with LOG_LEVEL=info to see why.`,
     );
 }
 
