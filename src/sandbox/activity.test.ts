@@ -3,11 +3,14 @@ import { createActivity, HISTORY_DAYS } from './activity.ts';
 import { startEvm } from './evm.ts';
 import { FINALITY_BLOCKS } from './sandbox-settings.ts';
 
-test('all of a history is final, however late its last call', async () => {
+test.each([
+  ['late', 1 - Number.EPSILON],
+  ['early', 0],
+])('a history is made, and all of it is final, however %s its random calls', async (_, drawn) => {
   const startedAt = Math.floor(Date.now() / 1000) - HISTORY_DAYS * 86_400;
   const evm = await startEvm({ since: new Date(startedAt * 1000) });
   try {
-    const activity = createActivity(evm.rpc, () => 1 - Number.EPSILON);
+    const activity = createActivity(evm.rpc, () => drawn);
     await activity.fundTestAccounts();
     await activity.makeHistory(startedAt);
     const tip = Number(await evm.rpc.call('eth_blockNumber', []));

@@ -97,9 +97,10 @@ export function createActivity(rpc: Rpc, random: () => number) {
     ]);
   }
 
-  /** Makes each call in a block of its own, and then empty blocks, the last of now. */
+  /** Makes each call in a block of its own, and then empty blocks, the last of now. A call is later than the blocks that are there. */
   async function makeCalls(calls: readonly TimedCall[], emptyBlocks = 1): Promise<void> {
-    let last = 0;
+    const newest = (await rpc.call('eth_getBlockByNumber', ['latest', false])) as { readonly timestamp: string };
+    let last = Number(newest.timestamp);
     const setTime = async (at: number) => {
       last = Math.max(last + 1, at);
       await rpc.call('evm_setNextBlockTimestamp', [`0x${last.toString(16)}`]);
