@@ -4,22 +4,21 @@
 import type { Address } from '../../registry/delegation.ts';
 import type { Version } from '../../registry/versions.ts';
 import { comparePositions, endOfBlock, STEPS } from '../change-position.ts';
-import type { Dialect, Engine, Param, Row } from '../engine.ts';
-import { notIndexed } from '../errors.ts';
+import type { Dialect, Param, Row } from '../engine.ts';
 import type { IndexHash } from '../index-hash.ts';
 import { blockDecoder } from '../rows/block-row.ts';
 import { decodeFlag, decodeHex, decodeNumber, decodeNumberOrNull, encodeHex } from '../rows/cells.ts';
-import { CHAIN, chainDecoder } from '../rows/chain-row.ts';
 import { columns, namesOf, ofTable } from '../rows/columns.ts';
 import { KEY, keyDecoder } from '../rows/key-columns.ts';
 import { type SpanIndex, spansBy } from '../rows/span-index.ts';
 import { asNumber, limited, once, params } from '../rows/sql.ts';
 import type { AnswerBlock, Change, ChangePosition, ChangesPage, ChangesQuery, ChosenBlock, Store } from '../store.ts';
 import { DETAILED, hashOf, PLAIN, timeOf, transactionOf } from './held-columns.ts';
+import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 
 /** What a scan finds: a span, and the log that ended or began it. */
 const OF_SPAN = ['casing', ...KEY.names, ...namesOf(PLAIN.expressions)] as const;
-const FOUND = columns('step', 'at_block', 'at_log', 'is_wanted', 'version', ...OF_SPAN);
+const FOUND = columns('step', 'at_block', 'at_log', 'order_block', 'order_log', 'is_wanted', 'version', ...OF_SPAN);
 /** The step of the chain's row. */
 const CHAIN_STEP = '-1';
 
@@ -41,9 +40,8 @@ const UNDO_TO = `(SELECT max(k.number) FROM block k WHERE k.chain = $1 AND k.num
 const FINAL_REVISION = `(SELECT r.revision FROM revision r WHERE r.chain = $1 AND r.head <= c.verified
   ORDER BY r.revision DESC LIMIT 1)`;
 
-/** The chain's row, with the newest block that still holds for the reader, and the newest final revision. */
+/** Beside the chain's state: the newest block that still holds for the reader, and the newest final revision. */
 const OF_CHAIN = {
-  ...ofTable('c', CHAIN.names),
   stamp: 'v.stamp',
   void_from: VOID_FROM,
   undo_number: 'u.number',
@@ -129,8 +127,9 @@ const ofLogs = (dialect: Dialect['name']) => {
 };
 
 /** A change: what was found, the rest of its logs, and whether the same log ended one span and began the next. */
-const ROW = columns(...FOUND.names, ...namesOf(ofLogs('sqlite')), ...namesOf(OF_CHAIN));
-const { col } = ROW;
+const NAMES = [...FOUND.names, ...namesOf(ofLogs('sqlite')), ...namesOf(OF_CHAIN)];
+/** The same in every statement. */
+const { col } = stateStatement(NAMES, () => '');
 
 /**
  * $2 and $3 are the revision and the stamp of the cursor, $4 to $9 where each scan continues, $10 is the limit, $11 to $13 are the
@@ -145,11 +144,15 @@ export const changesStatement = once(
     const wanted = others.map((name, turn) => FILTERS[name].matches(rest[turn] as string)).join(' AND ');
     const scan = (step: Step, by: By, hash = '') => {
       const { block, log, indexes, order, after } = SCANS[step];
+      // To SQLite an address is after every number, and what a parameter is equal to is in any order: with it nothing is left to sort.
+      const tie = dialect === 'sqlite' && step === 'began' && by !== 'all' ? `s.${FOUND_BY[by].column}` : null;
       const selected = FOUND.select({
         ...ofTable('s', FOUND.names),
         step: String(STEPS[step]),
         at_block: block,
         at_log: log,
+        order_block: tie ?? 's.since_block',
+        order_log: tie ?? 's.since_log',
         is_wanted: wanted === '' ? '1' : asNumber(wanted),
       });
       const where = `s.chain = $1 ${isFoundBy(dialect, by, address, hash)} AND (${order}) > (${after}) AND ${isNotEmpty('s')}
@@ -162,15 +165,19 @@ export const changesStatement = once(
       STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
     );
     // What ended began before, so the changes of one log are in the order of `since`.
-    return `SELECT ${ROW.select({ step: CHAIN_STEP, ...OF_CHAIN })} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
-      LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO}
-      LEFT JOIN revision f ON f.chain = c.chain AND f.revision = ${FINAL_REVISION} WHERE c.chain = $1
-    UNION ALL SELECT ${ROW.select({ ...ofTable('s', FOUND.names), ...ofLogs(dialect) })}
-      FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, since_block, since_log LIMIT $10) AS s`;
+    return stateStatement(
+      NAMES,
+      (
+        select,
+      ) => `SELECT ${select({ ...STATE, step: CHAIN_STEP, ...OF_CHAIN })} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
+        LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO}
+        LEFT JOIN revision f ON f.chain = c.chain AND f.revision = ${FINAL_REVISION} WHERE c.chain = $1
+      UNION ALL SELECT ${select({ ...ofTable('s', FOUND.names), ...ofLogs(dialect) })}
+        FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, order_block, order_log LIMIT $10) AS s`,
+    );
   },
 );
 
-const decodeState = chainDecoder(col);
 const decodeUndo = blockDecoder({ number: col.undo_number, hash: col.undo_hash, timestamp: col.undo_timestamp });
 const decodeBlock = blockDecoder({ number: col.at_block, hash: col.at_hash, timestamp: col.at_timestamp });
 const decodeKey = keyDecoder(col);
@@ -193,8 +200,7 @@ function encodePosition({ block, logIndex, step, since }: ChangePosition): Param
     : [block, logIndex, Number.MAX_SAFE_INTEGER, 0, block, logIndex];
 }
 
-const decodeChange = (row: Row, { verified }: { readonly verified: number | null }): Change => {
-  const position = positionOf(row);
+const decodeChange = (row: Row, position: ChangePosition, { verified }: ChangesPage['chain']): Change => {
   const block = decodeBlock(row);
   const began = decodeFlag(row[col.has_neighbour]) ? 'changed' : 'began';
   return {
@@ -222,7 +228,7 @@ function encodeFilters(given: readonly (readonly [FilterName, Address])[], chain
 const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
 
 export const createChanges =
-  (engine: Engine, hash: IndexHash): Store['changes'] =>
+  (dialect: Dialect['name'], states: StateReader, hash: IndexHash): Store['changes'] =>
   async ({ chainId, after, isFinal, filter = {}, limit }: ChangesQuery): Promise<ChangesPage> => {
     const position = after?.position ?? endOfBlock(-1);
     const seen = after ?? { revision: Number.MAX_SAFE_INTEGER, stamp: -1 };
@@ -233,33 +239,28 @@ export const createChanges =
     });
     const seenCells = [seen.revision, seen.stamp, ...encodePosition(position)];
     const finalCells = [final.block, final.revision, final.stamp, ...encodeFilters(given, chainId, hash)];
-    const statement = changesStatement(engine.dialect.name, isFinal, ...given.map(([name]) => name));
-    const [chainRow, ...rows] = await engine.rows(statement, [chainId, ...seenCells, limit, ...finalCells]);
-    const chain = chainRow && decodeState(chainRow);
-    if (chainRow === undefined || !chain?.head) throw notIndexed(chainId);
+    const statement = changesStatement(dialect, isFinal, ...given.map(([name]) => name));
+    const cells = [chainId, ...seenCells, limit, ...finalCells];
+    const { rows, state: chain, head } = await states.one(chainId, statement, cells);
+    const [chainRow = [], ...found] = rows;
     const { revision } = chain;
     const reached = { revision, stamp: decodeNumber(chainRow[col.stamp]), final: finalPointOf(chainRow) };
     const undo = after === null ? null : undoOf(chainRow, position);
     if (undo !== null)
       return { chain, undo, changes: [], next: { ...reached, position: endOfBlock(undo.number) }, isEnd: false };
-    const found = rows.map((row) => ({ row, position: positionOf(row) }));
     const isEnd = found.length < limit;
-    const end = isFinal ? (chain.verified ?? -1) : chain.head.number;
-    const reported = found.filter(
-      ({ row, position: own }, turn) =>
-        decodeFlag(row[col.is_wanted]) &&
-        // If a log ended a span to begin the next one, only the second is reported, as changed.
-        (own.step === 'began' || !decodeFlag(row[col.has_neighbour])) &&
-        // What a wallet grants to itself is found on both sides.
-        comparePositions(found[turn - 1]?.position ?? endOfBlock(-1), own) !== 0,
-    );
-    return {
-      chain,
-      undo: null,
-      changes: reported.map(({ row }) => decodeChange(row, chain)),
-      next: { ...reached, position: isEnd ? later(position, endOfBlock(end)) : (found.at(-1)?.position ?? position) },
-      isEnd,
-    };
+    const end = isFinal ? (chain.verified ?? -1) : head.number;
+    let [last, own] = [endOfBlock(-1), endOfBlock(-1)];
+    const changes: Change[] = [];
+    for (const row of found) {
+      [last, own] = [own, positionOf(row)];
+      // What a wallet grants to itself is found on both sides.
+      if (comparePositions(last, own) === 0 || !decodeFlag(row[col.is_wanted])) continue;
+      // If a log ended a span to begin the next one, only the second is reported, as changed.
+      if (own.step === 'began' || !decodeFlag(row[col.has_neighbour])) changes.push(decodeChange(row, own, chain));
+    }
+    const next = { ...reached, position: isEnd ? later(position, endOfBlock(end)) : own };
+    return { chain, undo, changes, next, isEnd };
   };
 
 /** The block after which everything is void for a reader that has reached a position. Null if nothing is. */

@@ -51,7 +51,7 @@ export function createReads(engine: Engine, hash: IndexHash): Reads {
     delegates: createCounterparts(engine, hash, 'delegates'),
     ownerGrants: createOwnerGrants(engine, hash),
     exclusiveOwners: createExclusiveOwners(engine, hash),
-    changes: createChanges(engine, hash),
+    changes: createChanges(dialect, states, hash),
     history: createHistory(engine, hash),
     grants: createGrants(engine),
     ...createGrantCounts(engine, hash),
