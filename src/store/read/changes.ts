@@ -18,9 +18,7 @@ import { STATE, type StateReader, stateStatement } from './state-reader.ts';
 
 /** What a scan finds: a span, and the log that ended or began it. */
 const OF_SPAN = ['casing', ...KEY.names, ...namesOf(PLAIN.expressions)] as const;
-const FOUND = columns('step', 'at_block', 'at_log', 'order_block', 'order_log', 'is_wanted', 'version', ...OF_SPAN);
-/** The step of the chain's row. */
-const CHAIN_STEP = '-1';
+const FOUND = columns('step', 'at_block', 'at_log', 'is_wanted', 'version', ...OF_SPAN);
 
 /** The lowest block that may have changed since a revision. */
 const rewrittenFrom = (revision: string) =>
@@ -57,7 +55,6 @@ const OF_CHAIN = {
 const isNotEmpty = (span: string) => `(${span}.until_block IS NULL OR ${span}.since_block < ${span}.until_block)`;
 
 type Step = keyof typeof STEPS;
-const STEP_NAMES = Object.keys(STEPS) as Step[];
 
 /** What one scan finds its spans by: nothing but the chain, a wallet, by its hash, or a contract. */
 const FOUND_BY = {
@@ -116,19 +113,26 @@ const ofLogs = (dialect: Dialect['name']) => {
   const begun = 'span n WHERE n.chain = $1 AND n.since_block = s.at_block AND n.since_log = s.at_log';
   const ended = spansBy(dialect, 'until', 'n', 'n.chain = $1 AND n.until_log = s.at_log', { until: '= s.at_block' });
   const hasNeighbour = `CASE WHEN ${hasEnded} THEN ${neighbour(begun)} ELSE ${neighbour(ended)} END`;
-  return {
+  const joined = { at_hash: 'b.hash', at_timestamp: 'b.timestamp', at_transaction: 'l.transaction_hash' };
+  const lookedUp = {
     at_hash: onlyIf('s.is_wanted = 1', hashOf('s.at_block')),
     at_timestamp: onlyIf('s.is_wanted = 1', timeOf('s.at_block')),
     at_transaction: onlyIf('s.is_wanted = 1', transactionOf('s.at_block', 's.at_log')),
+  };
+  return {
+    ...(dialect === 'sqlite' ? joined : lookedUp),
     has_neighbour: onlyIf('s.is_wanted = 1', hasNeighbour),
     since_time: onlyIf(`s.is_wanted = 1 AND ${hasEnded}`, DETAILED.expressions.since_time),
     since_transaction: onlyIf(`s.is_wanted = 1 AND ${hasEnded}`, DETAILED.expressions.since_transaction),
   };
 };
 
+/** PostgreSQL might read the whole table for a join. */
+const JOINS = `LEFT JOIN block b ON s.is_wanted = 1 AND b.chain = $1 AND b.number = s.at_block
+  LEFT JOIN log l ON s.is_wanted = 1 AND l.chain = $1 AND l.block = s.at_block AND l.log_index = s.at_log`;
+
 /** A change: what was found, the rest of its logs, and whether the same log ended one span and began the next. */
 const NAMES = [...FOUND.names, ...namesOf(ofLogs('sqlite')), ...namesOf(OF_CHAIN)];
-/** The same in every statement. */
 const { col } = stateStatement(NAMES, () => '');
 
 /**
@@ -146,34 +150,33 @@ export const changesStatement = once(
       const { block, log, indexes, order, after } = SCANS[step];
       // To SQLite an address is after every number, and what a parameter is equal to is in any order: with it nothing is left to sort.
       const tie = dialect === 'sqlite' && step === 'began' && by !== 'all' ? `s.${FOUND_BY[by].column}` : null;
+      const inOrder = `${tie ?? 's.since_block'} AS order_block, ${tie ?? 's.since_log'} AS order_log`;
       const selected = FOUND.select({
         ...ofTable('s', FOUND.names),
         step: String(STEPS[step]),
         at_block: block,
         at_log: log,
-        order_block: tie ?? 's.since_block',
-        order_log: tie ?? 's.since_log',
         is_wanted: wanted === '' ? '1' : asNumber(wanted),
       });
       const where = `s.chain = $1 ${isFoundBy(dialect, by, address, hash)} AND (${order}) > (${after}) AND ${isNotEmpty('s')}
       ${isFinal ? `AND ${block} <= (SELECT coalesce(h.verified, -1) FROM chain h WHERE h.chain = $1)` : ''}`;
       const index = indexes[by];
       const spans = index === null ? `span s WHERE ${where}` : spansBy(dialect, index, 's', where);
-      return limited(dialect, `SELECT ${selected} FROM ${spans}`, order, '$10');
+      return limited(dialect, `SELECT ${selected}, ${inOrder} FROM ${spans}`, order, '$10');
     };
     const scans = (first === undefined ? (['all'] as const) : FILTERS[first].scans).flatMap((by, turn) =>
-      STEP_NAMES.map((step) => scan(step, by, hashes[turn])),
+      (Object.keys(STEPS) as Step[]).map((step) => scan(step, by, hashes[turn])),
     );
     // What ended began before, so the changes of one log are in the order of `since`.
     return stateStatement(
       NAMES,
       (
         select,
-      ) => `SELECT ${select({ ...STATE, step: CHAIN_STEP, ...OF_CHAIN })} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
+      ) => `SELECT ${select({ ...STATE, step: '-1', ...OF_CHAIN })} FROM chain c JOIN revision v ON v.chain = c.chain AND v.revision = c.revision
         LEFT JOIN block u ON u.chain = c.chain AND u.number = ${UNDO_TO}
         LEFT JOIN revision f ON f.chain = c.chain AND f.revision = ${FINAL_REVISION} WHERE c.chain = $1
       UNION ALL SELECT ${select({ ...ofTable('s', FOUND.names), ...ofLogs(dialect) })}
-        FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, order_block, order_log LIMIT $10) AS s`,
+        FROM (${scans.join(' UNION ALL ')} ORDER BY at_block, at_log, order_block, order_log LIMIT $10) AS s ${dialect === 'sqlite' ? JOINS : ''}`,
     );
   },
 );
@@ -225,23 +228,20 @@ function encodeFilters(given: readonly (readonly [FilterName, Address])[], chain
   return [...given.map(([, address]) => encodeHex(address)), ...hashes];
 }
 
-const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
-
 export const createChanges =
   (dialect: Dialect['name'], states: StateReader, hash: IndexHash): Store['changes'] =>
   async ({ chainId, after, isFinal, filter = {}, limit }: ChangesQuery): Promise<ChangesPage> => {
     const position = after?.position ?? endOfBlock(-1);
     const seen = after ?? { revision: Number.MAX_SAFE_INTEGER, stamp: -1 };
     const final = after?.final ?? { block: -1, revision: -1, stamp: -1 };
-    const given = FILTER_NAMES.flatMap((name) => {
+    const given = (Object.keys(FILTERS) as FilterName[]).flatMap((name) => {
       const address = filter[name];
       return address === undefined ? [] : [[name, address] as const];
     });
-    const seenCells = [seen.revision, seen.stamp, ...encodePosition(position)];
+    const cells = [chainId, seen.revision, seen.stamp, ...encodePosition(position), limit];
     const finalCells = [final.block, final.revision, final.stamp, ...encodeFilters(given, chainId, hash)];
     const statement = changesStatement(dialect, isFinal, ...given.map(([name]) => name));
-    const cells = [chainId, ...seenCells, limit, ...finalCells];
-    const { rows, state: chain, head } = await states.one(chainId, statement, cells);
+    const { rows, state: chain, head } = await states.one(chainId, statement, [...cells, ...finalCells]);
     const [chainRow = [], ...found] = rows;
     const { revision } = chain;
     const reached = { revision, stamp: decodeNumber(chainRow[col.stamp]), final: finalPointOf(chainRow) };
