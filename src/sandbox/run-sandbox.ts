@@ -110,7 +110,7 @@ const MOST_SECONDS = 90;
 
 async function waitUntilIndexed(service: RunningService, evm: Evm, signal: AbortSignal): Promise<void> {
   const tip = Number(await evm.rpc.call('eth_blockNumber', []));
-  const oldestFinal = tip - FINALITY_BLOCKS;
+  const mustBeFinal = tip - FINALITY_BLOCKS;
   let state = '';
   for (let left = 10 * MOST_SECONDS; left > 0 && !signal.aborted; left--) {
     const response = await fetch(`${service.url}/networks`);
@@ -121,8 +121,8 @@ async function waitUntilIndexed(service: RunningService, evm: Evm, signal: Abort
     }[];
     const head = network?.head?.number ?? 0;
     const final = network?.finalizedBlock ?? 0;
-    if (network?.ready && final >= oldestFinal && head >= tip) return;
-    state = `head ${head} of ${tip}, final block ${final} of ${oldestFinal}, ${network?.ready ? '' : 'not '}ready`;
+    if (network?.ready && final >= mustBeFinal && head >= tip) return;
+    state = `head ${head} of ${tip}, final block ${final} of ${mustBeFinal}, ${network?.ready ? '' : 'not '}ready`;
     await Bun.sleep(100);
   }
   if (!signal.aborted)
